@@ -359,6 +359,9 @@ enum class Code : std::uint16_t {
   kCount_,
 };
 
+// The pass that captures.
+inline PassKind tracing_pass(Tracer tracer) { return tracer == Tracer::kNsys ? PassKind::kNsys : PassKind::kCollector; }
+
 // One thing to say: its code, what fills the gaps of its sentence, and the place (a file, a log, a range).
 struct Remark {
   Code code{};

@@ -10,7 +10,7 @@
 
 namespace nl {
 
-struct Evidence {
+struct FindingEvidence {
   std::string text;                                  // "the GPU waits for the next launch 63 % of the time"
   bool held = true;                                  // false: looked at, and speaks against it
   bool known = true;                                 // false: could not be looked at (held is false too): not captured
@@ -30,7 +30,7 @@ struct Finding {
   std::string message;
   std::string plain;   // what is wrong, in everyday words; empty: the rule has none
   std::string action;  // what to do about it, likewise: "Use CUDA graphs for each step."; empty: see suggestions
-  std::vector<Evidence> evidence;
+  std::vector<FindingEvidence> evidence;
   std::vector<std::string> suggestions;      // those that apply here
   std::optional<double> gain_ns;             // at most this much of the run's measured time
   std::optional<double> gain_share;          // of the measured span, 0..1

@@ -35,28 +35,28 @@ Character first_of(std::string_view text) {
   return surrogate || code > 0x10ffff || code < kSmallest[bytes] ? Character{} : Character{code, bytes, true};
 }
 
-struct Range {
+struct CodeRange {
   char32_t first, last;
 };
 
 template <std::size_t N>
-bool in_any(char32_t code, const std::array<Range, N>& ranges) {
-  return std::any_of(ranges.begin(), ranges.end(), [&](const Range& range) { return code >= range.first && code <= range.last; });
+bool in_any(char32_t code, const std::array<CodeRange, N>& ranges) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
 }
 
 // C0, DEL and C1; then what turns the direction of a line, and its separators.
-constexpr std::array<Range, 6> kControls = {
+constexpr std::array<CodeRange, 6> kControls = {
     {{0, 0x1f}, {0x7f, 0x9f}, {0x200e, 0x200f}, {0x2028, 0x2029}, {0x202a, 0x202e}, {0x2066, 0x2069}}};
-constexpr std::array<Range, 5> kNoPlace = {{{0x300, 0x36f}, {0x200b, 0x200d}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}}};
-constexpr std::array<Range, 9> kTwoPlaces = {{{0x1100, 0x115f},
-                                              {0x2e80, 0xa4cf},
-                                              {0xac00, 0xd7a3},
-                                              {0xf900, 0xfaff},
-                                              {0xfe30, 0xfe6f},
-                                              {0xff00, 0xff60},
-                                              {0xffe0, 0xffe6},
-                                              {0x1f300, 0x1faff},
-                                              {0x20000, 0x3fffd}}};
+constexpr std::array<CodeRange, 5> kNoPlace = {{{0x300, 0x36f}, {0x200b, 0x200d}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}}};
+constexpr std::array<CodeRange, 9> kTwoPlaces = {{{0x1100, 0x115f},
+                                                  {0x2e80, 0xa4cf},
+                                                  {0xac00, 0xd7a3},
+                                                  {0xf900, 0xfaff},
+                                                  {0xfe30, 0xfe6f},
+                                                  {0xff00, 0xff60},
+                                                  {0xffe0, 0xffe6},
+                                                  {0x1f300, 0x1faff},
+                                                  {0x20000, 0x3fffd}}};
 
 std::size_t places_of(const Character& character) {
   if (!character.valid) return 1;

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/verdicts/rules/judge.h"
-#include "analysis/verdicts/run_summary.h"
+#include "analysis/analyse.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
@@ -90,8 +89,7 @@ class Report {
 
  private:
   void judge_anew() {
-    analysis::judge(load_rules(shipped_rules(), request_.rules), result_.run);
-    result_.run.summary = analysis::run_summary(result_.run);
+    result_.run = analysis::judged(std::move(result_.run), load_rules(shipped_rules(), request_.rules));
     result_.run.schema_version = kRunSchemaVersion;
     text_ = exporters::run_to_json(result_.run);
     validate_run_json(text_);

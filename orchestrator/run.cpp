@@ -2,13 +2,14 @@
 
 #include <chrono>
 
-#include "orchestrator/analyse.h"
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/bundle/repository.h"
 #include "orchestrator/capture/execute.h"
 #include "orchestrator/capture/marks.h"
+#include "orchestrator/config/knowledge.h"
 #include "orchestrator/doctor/doctor.h"
 #include "orchestrator/process/interrupts.h"
+#include "orchestrator/read.h"
 #include "orchestrator/session/session.h"
 
 namespace nl::orchestrator {
@@ -44,21 +45,9 @@ Plan plan_for(const Config& config, const Toolset& tools, const Bundle& bundle) 
 
 }  // namespace
 
-RunResult result_of(Run run, const Bundle& bundle) {
-  const auto failure = gravest(run.problems);
-  return {std::move(run), bundle.path(), failure, failure == ErrorKind::kInterrupted ? Interrupts::signal() : 0, {}};
-}
-
-std::string what_failed(const Run& run) {
-  if (run.problems.empty()) return "the run did not end well";
-  std::string text = run.problems[0].what;
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
-
 RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const Config& config = request.config;
-  const Knowledge knowledge = load_knowledge(config);
+  const analysis::Knowledge knowledge = load_knowledge(config);
   Interrupts interrupts;
   if (!config.workload.command.empty()) find_executable(config.workload.command[0], config.workload.working_directory);
   check_session(config.session);
@@ -81,13 +70,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   if (config.mark.automatic) drop_compiled_marks(bundle);
   Evidence evidence = read(plan, std::move(capture), power, bundle, verdict);
   evidence.workload.repository = repository;
-  auto stats = write_stats(bundle, config, evidence.trace);
-  Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace_files(bundle, config, evidence, judged); });
-  stats.get();
-  const std::string run_json = write_bundle(bundle, config, evidence, run);
-  RunResult result = result_of(std::move(run), bundle);
-  if (request.record) result.ledger = request.record(config.ledger, result.run, run_json, bundle.path());
-  return result;
+  return conclude(evidence, knowledge, config, bundle, request.record);
 }
 
 }  // namespace nl::orchestrator

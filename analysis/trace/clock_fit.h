@@ -5,7 +5,7 @@
 
 namespace nl::analysis {
 
-// Fills Run::clock from what the capture knows of its clocks, against the shortest of the run's stages.
-void fill_clock(const Trace& trace, Run& run);
+// How well the clocks of CPU and GPU fit each other, against the shortest of the stages.
+ClockFit clock_fit(const Trace& trace, const std::vector<StageEntry>& stages);
 
 }  // namespace nl::analysis

@@ -52,7 +52,7 @@ void write_notes(Writing& to, const Run& run) {
   struct Place {
     Ns start_ns, end_ns;
     const Finding* finding;
-    const Evidence* evidence;
+    const FindingEvidence* evidence;
   };
   std::vector<Place> places;
   for (const auto& finding : run.findings)

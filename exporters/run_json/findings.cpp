@@ -3,7 +3,7 @@
 namespace nl::exporters {
 
 template <class Io>
-void fields(Io& io, Ref<Io, Evidence> e) {
+void fields(Io& io, Ref<Io, FindingEvidence> e) {
   io("text", e.text, "in words");
   io("held", e.held, "false: looked at, and speaks against it");
   io("known", e.known, "false: could not be looked at, not captured");

@@ -75,13 +75,6 @@ std::uint32_t random_bits() {
   return bits;
 }
 
-std::string utc_text(std::chrono::system_clock::time_point time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  const auto rest = std::chrono::floor<std::chrono::milliseconds>(time - seconds).count();
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}{}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)),
-                     rest == 0 ? "" : fmt::format(".{:03}", rest));
-}
-
 Bundle Bundle::create(const Request& request, std::chrono::system_clock::time_point now) {
   const auto seconds = std::chrono::system_clock::to_time_t(now);
   const auto utc = fmt::gmtime(seconds);

@@ -40,9 +40,6 @@ class Bundle {
 // The kernel's. A static libstdc++ with its std::random_device would need glibc 2.36; Ubuntu 22.04 has 2.35.
 std::uint32_t random_bits();
 
-// "2026-11-15T01:02:03Z"; with milliseconds where it has any: "2026-11-15T01:02:03.250Z"
-std::string utc_text(std::chrono::system_clock::time_point time);
-
 // Whole or not at all: a temporary file, fsync, rename. Error(kOutput) names the file and, where the disk
 // is full, what is left on it.
 void write_file_whole(const std::filesystem::path& file, std::string_view text);

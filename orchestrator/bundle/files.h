@@ -2,11 +2,11 @@
 
 #include <future>
 
+#include "model/evidence.h"
 #include "model/run.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/inputs.h"
 #include "orchestrator/config/config.h"
-#include "orchestrator/evidence.h"
 
 namespace nl::orchestrator {
 

@@ -5,22 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "analysis/figures/energy/energy.h"
-#include "analysis/figures/overhead/perturbation.h"
 #include "model/codes.h"
 #include "model/counters.h"
+#include "model/evidence.h"
 #include "model/ncu.h"
 #include "model/run.h"
 #include "model/trace.h"
 
 namespace nl::orchestrator {
-
-// The passes beside the capture that tell what profiling costs.
-struct Repeats {
-  std::vector<analysis::PassTimes> before, after;       // the capture
-  std::vector<analysis::SampledPass> unprofiled_power;  // as far as the meters were read
-  std::vector<std::string> notes;                       // passes that were left out, or do not count
-};
 
 // What the passes of a plan left behind. Trace and counters are read as they come, because later passes depend on them.
 struct Capture {

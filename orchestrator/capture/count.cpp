@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/words.h"
+#include "orchestrator/config/knowledge.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -41,11 +42,11 @@ void count(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, C
   if (plan.meter == Meter::kNone || lost) {
     capture.counters_missing = choose_counters(plan.config, plan.tools).missing;
     const bool wanted = capture.counters_missing && capture.counters_missing->code == Code::kToolNotFound;
-    if (wanted && KernelsSoFar(capture.trace, plan.config).any() && !runner.verdict().failure())
+    if (wanted && KernelsSoFar(capture.trace, analysis_options(plan.config)).any() && !runner.verdict().failure())
       runner.verdict().add(*capture.counters_missing);
     return;
   }
-  KernelsSoFar kernels(capture.trace, plan.config);
+  KernelsSoFar kernels(capture.trace, analysis_options(plan.config));
   if (const auto why = why_not(plan, passes, kernels, runner)) return leave_out(plan, passes, *why, kernels, runner, capture);
   // Where NVML is missing the plan knew of no GPU; the trace has kernels, so there is one.
   std::erase_if(capture.adaptations, [](const Remark& remark) { return remark.code == Code::kCountersIfKernels; });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/figures/counters/join_counters.h"
 #include "model/words.h"
 #include "orchestrator/capture/count.h"
 #include "parsers/collector/counters.h"
@@ -47,7 +48,7 @@ void CuptiStep::leave_out(const Pass& pass) {
 std::size_t CuptiStep::write_names() {
   std::set<std::string> names;
   for (const auto* kernel : kernels_.chosen())
-    if (!never_counted(*kernel)) names.insert(kernel->symbol());
+    if (!analysis::never_counted(*kernel)) names.insert(kernel->symbol());
   std::string lines;
   for (const auto& name : names) lines += name + "\n";
   if (!names.empty()) runner_.bundle().write(kCounterKernels, lines);
@@ -120,7 +121,7 @@ void CuptiStep::blame(const Remark& trouble) {
 
 void CuptiStep::finish() {
   auto missing = kernels_.unmeasured();
-  std::erase_if(missing, [](const KernelEntry* kernel) { return never_counted(*kernel).has_value(); });
+  std::erase_if(missing, [](const KernelEntry* kernel) { return analysis::never_counted(*kernel).has_value(); });
   if (stopped()) {
     capture_.counters_missing = Remark{Code::kCountersNotReached};
     return;

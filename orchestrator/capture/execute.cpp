@@ -8,11 +8,10 @@
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/operators.h"
 #include "orchestrator/capture/repeats.h"
+#include "orchestrator/capture/timeline.h"
 #include "orchestrator/capture/trace_nsys.h"
 #include "orchestrator/capture/trace_size.h"
-#include "orchestrator/explain.h"
 #include "orchestrator/process/activity.h"
-#include "parsers/nsys/sqlite.h"
 
 namespace fs = std::filesystem;
 
@@ -97,8 +96,9 @@ std::optional<Plan> trace(const Plan& plan, std::span<const Pass> passes, PassRu
 
 Trace read_trace(const Plan& plan, const Capture& capture, Verdict& verdict) {
   try {
-    if (!capture.nsys_sqlite.empty()) return parsers::read_nsys_sqlite(capture.nsys_sqlite);
-    if (!capture.collector_files.empty()) return import_collector_files(capture.collector_files, plan.bundle / "collector" / "run.sqlite");
+    if (!capture.nsys_sqlite.empty()) return read_nsys_timeline(capture.nsys_sqlite, plan.config);
+    if (!capture.collector_files.empty())
+      return with_stages(import_collector_files(capture.collector_files, plan.bundle / "collector" / "run.sqlite"), plan.config);
   } catch (const Error& error) {
     verdict.add(error);
   }
@@ -141,7 +141,6 @@ void read_capture(const Plan& plan, PassRunner& runner, Capture& capture) {
   {
     const Activity reading("reading the trace");
     capture.trace = read_trace(plan, capture, runner.verdict());
-    add_unmarked_stages(plan.config, capture.trace);
   }
   drop_unwanted_export(plan, capture, runner);
   if (plan.tracer != Tracer::kCupti) return;

@@ -2,22 +2,18 @@
 
 #include <fmt/format.h>
 
+#include "analysis/figures/counters/join_counters.h"
 #include "analysis/figures/counters/ncu_match.h"
-#include "analysis/summarise.h"
-#include "collector/counters/peer_kernels.h"
-#include "model/words.h"
-#include "orchestrator/explain.h"
 
 namespace nl::orchestrator {
 
-KernelsSoFar::KernelsSoFar(const Trace& trace, const Config& config) : trace_(trace) {
-  analysis::list_kernels(trace, summary_options(config), summary_);
-}
+KernelsSoFar::KernelsSoFar(const Trace& trace, const analysis::AnalysisOptions& options)
+    : trace_(trace), kernels_(analysis::list_kernels(analysis::StagedTrace(trace, options.warmup), options.kernels)) {}
 
 std::vector<const KernelEntry*> KernelsSoFar::chosen() const {
   std::vector<const KernelEntry*> out;
-  if (summary_.kernels)
-    for (const auto& kernel : *summary_.kernels)
+  if (kernels_)
+    for (const auto& kernel : *kernels_)
       if (kernel.selected) out.push_back(&kernel);
   return out;
 }
@@ -30,14 +26,8 @@ std::vector<const KernelEntry*> KernelsSoFar::unmeasured() const {
 
 std::size_t KernelsSoFar::join(const std::vector<NcuReport>& reports, Meter meter) {
   if (!any() || reports.empty()) return 0;
-  for (auto& kernel : *summary_.kernels) kernel.ncu.clear();
-  return analysis::match_ncu(merged(reports), trace_, summary_, meter).matched;
-}
-
-std::optional<Remark> never_counted(const KernelEntry& kernel) {
-  if (kernel.time.count > 0 && kernel.graph_calls == kernel.time.count) return Remark{Code::kOnlyInGraphs};
-  if (collector::talks_to_peers(kernel.symbol().c_str())) return Remark{Code::kTalksToPeers};
-  return std::nullopt;
+  for (auto& kernel : *kernels_) kernel.ncu.clear();
+  return analysis::match_ncu(analysis::merged(reports), trace_, *kernels_, meter).matched;
 }
 
 std::string names_of(const std::vector<const KernelEntry*>& kernels) {
@@ -45,16 +35,6 @@ std::string names_of(const std::vector<const KernelEntry*>& kernels) {
   for (std::size_t i = 0; i < kernels.size() && i < 5; ++i)
     text += (i > 0 ? ", " : "") + (kernels[i]->short_name.empty() ? kernels[i]->name : kernels[i]->short_name);
   return kernels.size() > 5 ? text + fmt::format(" and {} more", kernels.size() - 5) : text;
-}
-
-NcuReport merged(const std::vector<NcuReport>& reports) {
-  NcuReport all;
-  for (const NcuReport& report : reports) {
-    if (all.page.empty()) all.page = report.page;
-    all.launches.insert(all.launches.end(), report.launches.begin(), report.launches.end());
-    for (const auto& [reason, rows] : report.rows_damaged) all.rows_damaged[reason] += rows;
-  }
-  return all;
 }
 
 }  // namespace nl::orchestrator

@@ -5,11 +5,9 @@
 #include "analysis/figures/operators/operators.h"
 #include "orchestrator/bundle/redact.h"
 #include "orchestrator/capture/marks.h"
+#include "orchestrator/capture/timeline.h"
 #include "orchestrator/capture/trace_nsys.h"
-#include "orchestrator/explain.h"
-#include "parsers/collector/trace.h"
 #include "parsers/facts/facts.h"
-#include "parsers/nsys/sqlite.h"
 
 namespace fs = std::filesystem;
 
@@ -49,7 +47,7 @@ class OperatorPass {
   void read_files(const Pass& pass) {
     const auto files = collector_files(plan_.bundle / pass.outputs.at(0));
     if (files.empty()) return note("left no file of the collector", "operators");
-    take(parsers::read_collector_traces(files));
+    capture_.operators = read_collector_timeline(files, plan_.config);
   }
 
   void read_export(const Pass& pass) {
@@ -62,7 +60,7 @@ class OperatorPass {
     }
     try {
       if (!plan_.config.artifacts.keep_env) redact_environment(sqlite);
-      take(parsers::read_nsys_sqlite(sqlite));
+      capture_.operators = read_nsys_timeline(sqlite, plan_.config);
     } catch (const Error&) {
       drop(sqlite);
       throw;
@@ -70,11 +68,6 @@ class OperatorPass {
     if (plan_.config.nsys.sqlite) return;
     drop(sqlite);
     runner_.last().detail = "read, and not kept (nsys.export.sqlite: false)";
-  }
-
-  void take(Trace trace) {
-    add_unmarked_stages(plan_.config, trace);
-    capture_.operators = std::move(trace);
   }
 
   void drop(const fs::path& sqlite) {

@@ -114,8 +114,6 @@ void ask_for_record(Plan& plan) {
 
 bool prefers_ranges(const Config& config) { return choice<TracePreference>(config.capture.prefer) == TracePreference::kRanges; }
 
-PassKind tracing_pass(Tracer tracer) { return tracer == Tracer::kNsys ? PassKind::kNsys : PassKind::kCollector; }
-
 Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundle_folder) {
   if (config.workload.command.empty())
     throw Error(ErrorKind::kUsage, "there is no command to profile", "workload.command",

@@ -41,9 +41,6 @@ struct Plan {
 // An unprofiled run is wanted: its duration and its stages.
 bool prefers_ranges(const Config& config);
 
-// The pass that captures: kNsys or kCollector.
-PassKind tracing_pass(Tracer tracer);
-
 // Throws Error(kUsage) where there is no command, Error(kTool) where nothing could capture it.
 Plan make_plan(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "analysis/figures/energy/energy.h"
+#include "analysis/figures/overhead/perturbation.h"
 #include "model/words.h"
+#include "orchestrator/capture/timeline.h"
 #include "orchestrator/config/warmup_rule.h"
-#include "orchestrator/explain.h"
 #include "parsers/collector/trace.h"
-#include "parsers/nsys/sqlite.h"
 
 namespace fs = std::filesystem;
 
@@ -156,20 +157,19 @@ void RepeatedPasses::take(const Pass& pass, const ProcessResult* result, PassRec
   if (pass.kind == PassKind::kNsysRepeat) return;  // its export comes next
   try {
     read_repeat(pass.process.label, pass.kind == PassKind::kCollectorRepeat
-                                        ? parsers::read_collector_traces(collector_files(plan_.bundle / pass.outputs.at(0)))
-                                        : parsers::read_nsys_sqlite(plan_.bundle / pass.outputs.at(0), {.host = false}));
+                                        ? read_collector_timeline(collector_files(plan_.bundle / pass.outputs.at(0)), config_)
+                                        : read_nsys_timeline(plan_.bundle / pass.outputs.at(0), config_, {.host = false}));
   } catch (const Error& error) {
     repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));
   }
   drop(pass);
 }
 
-void RepeatedPasses::read_repeat(const std::string& label, Trace trace) {
+void RepeatedPasses::read_repeat(const std::string& label, const Trace& trace) {
   const Ns duration_ns = *std::exchange(repeated_ns_, std::nullopt);
   if (plan_.tracer == Tracer::kCupti && !trace.has_kernel_data)
     return repeats_.notes.push_back(label + ": the collector recorded no GPU work, so it does not count");
-  add_unmarked_stages(config_, trace);
-  repeats_.after.push_back(analysis::pass_times(tracing_pass(plan_.tracer), trace, warmup_rule(config_), duration_ns));
+  repeats_.after.push_back(analysis::pass_times(tracing_pass(plan_.tracer), {trace, warmup_rule(config_)}, duration_ns));
 }
 
 // Large, and full of the workload's environment: gone when the times are read, or could not be.
@@ -195,11 +195,10 @@ void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns) {
   try {
     const auto files = collector_files(plan_.bundle / pass.outputs.at(0));
     if (files.empty()) repeats_.notes.push_back(pass.process.label + ": the collector recorded nothing");
-    Trace trace = parsers::read_collector_traces(files);
-    add_unmarked_stages(config_, trace);
-    (after_ ? repeats_.after : repeats_.before)
-        .push_back(analysis::pass_times(PassKind::kUnprofiled, trace, warmup_rule(config_), duration_ns));
-    if (!power.empty()) repeats_.unprofiled_power.push_back({std::move(power), analysis::stage_windows(trace, warmup_rule(config_), {})});
+    const Trace trace = read_collector_timeline(files, config_);
+    const analysis::StagedTrace staged(trace, warmup_rule(config_));
+    (after_ ? repeats_.after : repeats_.before).push_back(analysis::pass_times(PassKind::kUnprofiled, staged, duration_ns));
+    if (!power.empty()) repeats_.unprofiled_power.push_back({std::move(power), analysis::stage_windows(staged, {})});
   } catch (const Error& error) {
     repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));
   }

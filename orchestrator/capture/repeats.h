@@ -31,7 +31,7 @@ class RepeatedPasses : public Step {
   Pass within_budget(Pass pass) const;
   void take_unprofiled(const Pass& pass, const ProcessResult& result);
   void read_unprofiled(const Pass& pass, Ns duration_ns);
-  void read_repeat(const std::string& label, Trace trace);
+  void read_repeat(const std::string& label, const Trace& trace);
   void drop(const Pass& pass) const;
   bool fits(double seconds) const;
   bool has_trace(const Capture& capture) const;

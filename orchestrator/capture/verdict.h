@@ -6,7 +6,7 @@
 
 #include "model/codes.h"
 #include "model/error.h"
-#include "model/run.h"
+#include "model/problems.h"
 
 namespace nl::orchestrator {
 
@@ -31,9 +31,5 @@ class Verdict {
 };
 
 Remark interruption(int signal);
-
-// What the problems of a run make of it. Those that are only worth knowing make nothing of it.
-std::optional<ErrorKind> gravest(const std::vector<Problem>& problems);
-RunStatus status_of(const std::vector<Problem>& problems, bool captured_something);
 
 }  // namespace nl::orchestrator

@@ -106,7 +106,7 @@ void TextRedaction::know_run(const Run& run) {
     for (const std::string& word : pass.argv) know_folder(fs::path(word).parent_path());
   for (const auto& [file, digest] : run.provenance.inputs_sha256) know_folder(fs::path(file).parent_path());
   for (const Finding& finding : run.findings)
-    for (const Evidence& evidence : finding.evidence) not_paths_.insert(evidence.reference);
+    for (const FindingEvidence& evidence : finding.evidence) not_paths_.insert(evidence.reference);
   for (const OperatorStep& step : run.operator_steps)
     for (const OperatorCall& call : step.calls) {
       not_paths_.insert(call.node);

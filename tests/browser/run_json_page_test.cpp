@@ -87,7 +87,7 @@ TEST_CASE("a page of run.json alone: merged slices have no sums by name", "[brow
 TEST_CASE("a page of run.json alone: moments that it does not show are no links, tables as CSV have units", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   nl::Run run = nl::test::rich_run();
-  nl::Evidence elsewhere = run.findings[0].evidence.at(0), shown = elsewhere;
+  nl::FindingEvidence elsewhere = run.findings[0].evidence.at(0), shown = elsewhere;
   elsewhere.window_start_ns = 1000;  // the timeline starts at 2.471 s
   elsewhere.window_end_ns = 2000;
   shown.window_start_ns = run.timeline->start_ns + 1000;

@@ -122,14 +122,12 @@ StageCounters counters_of(const StageEntry& stage, const Windows& all) {
 
 }  // namespace
 
-void apply_stage_counters(const CounterReport& report, Run& run) {
-  for (const Remark& note : report.notes) add_once(run.import_stats.notes, note);
-  add_damage(run.import_stats.rows_damaged, report.rows_damaged, "counters");
+std::vector<Remark> add_stage_counters(const CounterReport& report, std::vector<StageEntry>& stages) {
   std::map<std::string, Windows> by_stage;
   for (const WindowCounters& window : report.windows)
     if (const std::string stage = nvtx::stage_of(window.domain, window.name); !stage.empty()) by_stage[stage].push_back(&window);
-  if (by_stage.empty()) return;
-  for (StageEntry& stage : run.stages) {
+  if (by_stage.empty()) return {};
+  for (StageEntry& stage : stages) {
     const auto found = by_stage.find(stage.name);
     if (found != by_stage.end()) {
       stage.counters = counters_of(stage, found->second);
@@ -140,7 +138,9 @@ void apply_stage_counters(const CounterReport& report, Run& run) {
       stage.counters->note = "not measured alone: its ranges are inside another stage and count there";
     }
   }
-  for (const auto& [stage, windows] : by_stage) run.import_stats.notes.push_back({Code::kCountersOfNoStage, {stage}});
+  std::vector<Remark> unknown;
+  for (const auto& [stage, windows] : by_stage) unknown.push_back({Code::kCountersOfNoStage, {stage}});
+  return unknown;
 }
 
 }  // namespace nl::analysis

@@ -243,8 +243,7 @@ void add_launch(const NcuLaunch& launch, KernelEntry& entry, std::vector<Ns>& du
 
 }  // namespace
 
-void list_ncu_kernels(const NcuReport& ncu, Run& run) {
-  add_damage(run.ncu_rows_damaged, ncu.rows_damaged);
+std::vector<KernelEntry> ncu_kernels(const NcuReport& ncu) {
   std::map<std::pair<std::string, std::int32_t>, std::pair<KernelEntry, std::vector<Ns>>> entries;
   for (const NcuLaunch& launch : ncu.launches) {
     auto& [entry, durations] = entries[{launch.kernel_name, launch.device}];
@@ -255,27 +254,24 @@ void list_ncu_kernels(const NcuReport& ncu, Run& run) {
     add_launch(launch, entry, durations);
   }
   std::map<std::int32_t, Ns> all_ns;  // by GPU
-  run.kernels.emplace();
+  std::vector<KernelEntry> kernels;
   for (auto& [key, found] : entries) {
     found.first.time = summarise_times(found.second);
     all_ns[found.first.device] += found.first.time.total_ns;
-    run.kernels->push_back(std::move(found.first));
+    kernels.push_back(std::move(found.first));
   }
-  for (KernelEntry& entry : *run.kernels)
+  for (KernelEntry& entry : kernels)
     if (all_ns[entry.device] > 0) entry.gpu_share = static_cast<double>(entry.time.total_ns) / static_cast<double>(all_ns[entry.device]);
-  std::stable_sort(run.kernels->begin(), run.kernels->end(),
+  std::stable_sort(kernels.begin(), kernels.end(),
                    [](const KernelEntry& a, const KernelEntry& b) { return a.time.total_ns > b.time.total_ns; });
-  run.kernels_note.reset();
-  run.import_stats.notes.push_back({Code::kNcuAlone});
+  return kernels;
 }
 
-NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, Meter measured_by) {
+NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, std::vector<KernelEntry>& kernels, Meter measured_by) {
   NcuMatch result;
-  add_damage(run.ncu_rows_damaged, ncu.rows_damaged);
   const LaunchedShapes shapes(trace);
   std::map<std::pair<std::string_view, std::int32_t>, KernelEntry*> entries;
-  if (run.kernels)
-    for (KernelEntry& entry : *run.kernels) entries.emplace(std::pair(std::string_view(entry.name), entry.device), &entry);
+  for (KernelEntry& entry : kernels) entries.emplace(std::pair(std::string_view(entry.name), entry.device), &entry);
   std::vector<Pending> pending;
   for (const NcuLaunch& launch : ncu.launches) {
     auto found = shapes.find(launch);
@@ -295,9 +291,8 @@ NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, Meter mea
     attach(*each.entry, std::move(sample));
   }
   result.matched = pending.size();
-  if (run.kernels)
-    for (const KernelEntry& entry : *run.kernels)
-      if (entry.selected && entry.ncu.empty()) result.missing_kernels.push_back(entry.name);
+  for (const KernelEntry& entry : kernels)
+    if (entry.selected && entry.ncu.empty()) result.missing_kernels.push_back(entry.name);
   return result;
 }
 

@@ -15,13 +15,13 @@ struct NcuMatch {
   std::vector<std::string> missing_kernels;     // selected, and ncu has no launch of it
 };
 
-// Joins ncu's launches to the run's kernels by name, grid and block, and stores them with their proof.
+// Joins ncu's launches to the kernels by name, grid and block, and stores them with their proof.
 // `ncu` with mangled names joins on mangled_name; else on the name, else on the normalised name.
 // Of our own counters (CUPTI) DRAM % is derived from the bytes and the duration.
-NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, Meter measured_by = Meter::kNcu);
+NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, std::vector<KernelEntry>& kernels, Meter measured_by = Meter::kNcu);
 
 // Run::kernels from ncu's report alone, where there is no trace: the launches that it profiled, with the times that they took
 // under it.
-void list_ncu_kernels(const NcuReport& ncu, Run& run);
+std::vector<KernelEntry> ncu_kernels(const NcuReport& ncu);
 
 }  // namespace nl::analysis

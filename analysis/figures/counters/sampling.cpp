@@ -194,36 +194,41 @@ std::vector<std::optional<double>> curve_of(const MetricSeries& series, std::siz
   return values;
 }
 
-void add_curves(const MetricSeries& series, const Extent& extent, Run& run) {
+void add_curves(const MetricSeries& series, const Extent& extent, std::vector<ActivityCurve>& curves) {
   for (const CurveKind& kind : kCurves)
     for (std::size_t i = 0; i < series.metrics.size(); ++i) {
       const SampledMetric shown(series.metrics[i]);
       if (shown.name != kind.metric) continue;
-      run.activity.push_back(
-          {series.device, shown.name, kind.title, extent.start_ns, extent.step_ns(), curve_of(series, i, shown, extent)});
+      curves.push_back({series.device, shown.name, kind.title, extent.start_ns, extent.step_ns(), curve_of(series, i, shown, extent)});
     }
 }
 
 }  // namespace
 
-void fill_sampling(const Trace& trace, const StageTable& table, const std::vector<Window>& windows, Run& run) {
-  run.activity.clear();
-  const auto extent = extent_of(trace);
-  if (!extent) return;
-  std::vector<Spans> spans(table.stages().size());
-  for (const Window& window : windows)
+std::vector<std::optional<StageSampling>> stage_sampling(const StagedTrace& staged, const std::vector<StageEntry>& stages) {
+  std::vector<std::optional<StageSampling>> sampled(stages.size());
+  if (!extent_of(staged.trace)) return sampled;
+  std::vector<Spans> spans(staged.table.stages().size());
+  for (const Window& window : staged.windows)
     if (window.stage != kNone && !window.warmup && window.end_ns > window.start_ns)
       spans[window.stage].emplace_back(window.start_ns, window.end_ns);
-  for (StageEntry& stage : run.stages) {
-    const std::uint32_t id = table.find(stage.name);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const std::uint32_t id = staged.table.find(stages[i].name);
     if (id == kNone) continue;
     StageSamples samples(std::move(spans[id]));
-    for (const MetricSeries& series : trace.metric_series)
-      if (used_by(stage, series.device, trace)) samples.add(series);
-    stage.sampling = samples.result();
-    if (stage.sampling) stage.sampling->values = metric_values(MetricPlace::kSampled, stage.sampling->metrics);
+    for (const MetricSeries& series : staged.trace.metric_series)
+      if (used_by(stages[i], series.device, staged.trace)) samples.add(series);
+    sampled[i] = samples.result();
+    if (sampled[i]) sampled[i]->values = metric_values(MetricPlace::kSampled, sampled[i]->metrics);
   }
-  for (const MetricSeries& series : trace.metric_series) add_curves(series, *extent, run);
+  return sampled;
+}
+
+std::vector<ActivityCurve> activity_curves(const Trace& trace) {
+  std::vector<ActivityCurve> curves;
+  if (const auto extent = extent_of(trace))
+    for (const MetricSeries& series : trace.metric_series) add_curves(series, *extent, curves);
+  return curves;
 }
 
 }  // namespace nl::analysis

@@ -30,18 +30,17 @@ std::vector<StallShare> shares_of(const std::map<std::string, std::uint64_t>& re
 
 }  // namespace
 
-void fill_stalls(const Trace& trace, Run& run) {
-  if (!run.kernels || trace.stalls.empty()) return;
+bool add_stalls(const Trace& trace, std::vector<KernelEntry>& kernels) {
   bool any = false;
   std::map<std::pair<std::string_view, std::int32_t>, const StallSample*> sampled;
   for (const StallSample& each : trace.stalls) sampled.emplace(std::pair(std::string_view(each.kernel), each.device), &each);
-  for (KernelEntry& kernel : *run.kernels) {
+  for (KernelEntry& kernel : kernels) {
     const auto found = sampled.find(std::pair(std::string_view(kernel.symbol()), kernel.device));
     if (found == sampled.end()) continue;
     kernel.stalls = shares_of(found->second->reasons);
     any = true;
   }
-  if (!any) run.import_stats.notes.push_back({Code::kStallsUnmatched});
+  return any;
 }
 
 }  // namespace nl::analysis

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/figures/detail/host_part.h"
+#include "analysis/staging/staged_trace.h"
 #include "analysis/trace/gpu_order.h"
 
 namespace nl::analysis {
@@ -36,12 +37,14 @@ std::string device_title(const Trace& trace, const GpuLane& lane) {
 class DetailMaker {
  public:
   DetailMaker(const Trace& trace, const CaptureSpan& capture, const WarmupRule& warmup, const Spans& cited, const DetailLimits& limits)
-      : trace_(trace), limits_(limits), stages_(trace), windows_(find_windows(trace, stages_)), capture_(capture) {
-    plan_iterations(trace, stages_, warmup, windows_);
+      : DetailMaker(StagedTrace(trace, warmup), capture, cited, limits) {}
+
+  DetailMaker(StagedTrace staged, const CaptureSpan& capture, const Spans& cited, const DetailLimits& limits)
+      : trace_(staged.trace), limits_(limits), stages_(std::move(staged.table)), windows_(std::move(staged.windows)), capture_(capture) {
     std::stable_sort(windows_.begin(), windows_.end(), [](const Window& a, const Window& b) {
       return std::tuple(a.start_ns, -a.end_ns) < std::tuple(b.start_ns, -b.end_ns);
     });
-    exact_ = exact_windows(trace, capture_, windows_, cited, limits.slices);
+    exact_ = exact_windows(trace_, capture_, windows_, cited, limits.slices);
   }
 
   Detail make() {
@@ -129,7 +132,7 @@ Spans cited_moments(const Run& run) {
       cited.emplace_back(*start_ns, *end_ns);
   };
   for (const Finding& finding : run.findings)
-    for (const Evidence& evidence : finding.evidence) add(evidence.window_start_ns, evidence.window_end_ns);
+    for (const FindingEvidence& evidence : finding.evidence) add(evidence.window_start_ns, evidence.window_end_ns);
   for (const StageEntry& stage : run.stages)
     if (stage.activity) add(stage.activity->longest_gap_at_ns, stage.activity->longest_gap_at_ns + stage.activity->longest_gap_ns);
   return cited;

@@ -54,9 +54,9 @@ void fill_sample(const Run& run, std::int32_t device, NcuSample& sample) {
 
 }  // namespace
 
-void fill_dram_use(Run& run) {
-  for (StageEntry& stage : run.stages) {
-    // A stage of a run.json that was read has its percentage, and no more what it was made of.
+void add_dram_use(const Run& run, std::vector<StageEntry>& stages, std::optional<std::vector<KernelEntry>>& kernels) {
+  for (StageEntry& stage : stages) {
+    // A stage of a run.json that was read has its percentage, but not what it was made of.
     if (auto& counters = stage.counters; counters && !counters->dram_use.empty())
       counters->values[Metric::kDram] = dram_pct(run, counters->dram_use);
     // What the GPU itself says of its DRAM goes before.
@@ -64,8 +64,8 @@ void fill_dram_use(Run& run) {
         sampling && !sampling->dram_use.empty() && !metric_values(MetricPlace::kSampled, sampling->metrics)[Metric::kDram])
       sampling->values[Metric::kDram] = dram_pct(run, sampling->dram_use);
   }
-  if (!run.kernels) return;
-  for (KernelEntry& kernel : *run.kernels)
+  if (!kernels) return;
+  for (KernelEntry& kernel : *kernels)
     for (NcuSample& sample : kernel.ncu) fill_sample(run, kernel.device, sample);
 }
 

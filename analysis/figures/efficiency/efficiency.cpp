@@ -141,22 +141,21 @@ struct Rates {
   std::optional<double> flops_per_s, bytes_per_s;
 };
 
-Rates rates_for(const Run& run, const LlmShape& shape, StageEfficiency& out) {
-  if (!run.peaks) {
+Rates rates_for(const Run& run, const std::optional<DevicePeaks>& peaks, const LlmShape& shape, StageEfficiency& out) {
+  if (!peaks) {
     add_note(out, why_no_device(run));
     return {};
   }
   Rates rates;
-  rates.bytes_per_s = run.peaks->bytes_per_s;
-  if (const auto found = run.peaks->flops_per_s.find(out.dtype); found != run.peaks->flops_per_s.end()) rates.flops_per_s = found->second;
+  rates.bytes_per_s = peaks->bytes_per_s;
+  if (const auto found = peaks->flops_per_s.find(out.dtype); found != peaks->flops_per_s.end()) rates.flops_per_s = found->second;
   if (rates.flops_per_s || !out.flops) return rates;
-  if (run.peaks->flops_per_s.empty())
-    add_note(out, run.peaks->notes.empty() ? "the GPU's peak FLOP/s are not known" : run.peaks->notes.front());
+  if (peaks->flops_per_s.empty()) add_note(out, peaks->notes.empty() ? "the GPU's peak FLOP/s are not known" : peaks->notes.front());
   else if (out.dtype.empty() && !shape.weight_dtype.empty())
     add_note(out, fmt::format("no MFU: the compute dtype of {} weights is not known; set model.compute_dtype (such as bf16)",
                               shape.weight_dtype));
   else if (out.dtype.empty()) add_note(out, "no MFU: the compute dtype is not known; set model.dtype (such as bf16)");
-  else add_note(out, fmt::format("no MFU: the {1} peak of {0} is not known", run.peaks->name, out.dtype));
+  else add_note(out, fmt::format("no MFU: the {1} peak of {0} is not known", peaks->name, out.dtype));
   return rates;
 }
 
@@ -165,10 +164,11 @@ double gpu_work_ns(const StageEntry& stage) {
   return stage.gpu_busy_ns && stage.wall.count > 0 ? static_cast<double>(*stage.gpu_busy_ns) / static_cast<double>(stage.wall.count) : 0;
 }
 
-void compare(const Run& run, const LlmShape& shape, const StageEntry& stage, StageEfficiency& out) {
+void compare(const Run& run, const std::optional<DevicePeaks>& peaks, const LlmShape& shape, const StageEntry& stage,
+             StageEfficiency& out) {
   if (!out.flops && !out.bytes) return;
   if (out.flops && out.bytes && *out.bytes > 0) out.intensity = *out.flops / *out.bytes;
-  const Rates rates = rates_for(run, shape, out);
+  const Rates rates = rates_for(run, peaks, shape, out);
   const auto share = [](std::optional<double> work, std::optional<double> peak, double ns) -> std::optional<double> {
     if (!work || !peak || *peak <= 0 || ns <= 0) return std::nullopt;
     return *work / (ns * 1e-9 * *peak);
@@ -201,21 +201,21 @@ void compare(const Run& run, const LlmShape& shape, const StageEntry& stage, Sta
 
 }  // namespace
 
-void fill_efficiency(const std::vector<DeviceTableEntry>& table, Run& run) {
-  run.peaks.reset();
-  run.efficiency.clear();
-  if (const Device* device = working_device(run)) run.peaks = device_peaks(*device, table);
+Efficiency efficiency_of(const Run& run, const std::vector<DeviceTableEntry>& table) {
+  Efficiency efficiency;
+  if (const Device* device = working_device(run)) efficiency.peaks = device_peaks(*device, table);
   const LlmShape shape = read_llm_shape(run.model.attributes);
   const std::size_t gpus = working_devices(run);
   StageFigures figures(run, shape);
   for (const StageEntry& stage : run.stages) {
     StageEfficiency out = figures.work_of(stage);
-    compare(run, shape, stage, out);
+    compare(run, efficiency.peaks, shape, stage, out);
     if (out.flops && gpus > 1 && static_cast<double>(gpus) != shape.tensor_parallel)
       out.assumptions.push_back(
           fmt::format("{} GPUs ran kernels, but model.tensor_parallel is {:g}; the peak of one GPU is used", gpus, shape.tensor_parallel));
-    run.efficiency.push_back(std::move(out));
+    efficiency.stages.push_back(std::move(out));
   }
+  return efficiency;
 }
 
 }  // namespace nl::analysis

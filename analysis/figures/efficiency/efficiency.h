@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "model/efficiency.h"
@@ -7,9 +8,14 @@
 
 namespace nl::analysis {
 
-// Fills peaks and efficiency of the run, from its stages, its hardware and its model's attributes: for every
-// stage the work of one window term by term, and how near to the GPU's peaks it was done. Where something is
-// not known, the stage's note says what, and what would make it known. Stages and their budgets come first.
-void fill_efficiency(const std::vector<DeviceTableEntry>& table, Run& run);
+struct Efficiency {
+  std::optional<DevicePeaks> peaks;  // of the first GPU with kernels
+  std::vector<StageEfficiency> stages;
+};
+
+// From a run's stages and their budgets, its hardware and its model's attributes: for every stage the work of one
+// window term by term, and how near to the GPU's peaks it was done. Where something is not known, the stage's note says what, and
+// what would make it known.
+Efficiency efficiency_of(const Run& run, const std::vector<DeviceTableEntry>& table);
 
 }  // namespace nl::analysis

@@ -92,9 +92,9 @@ RooflinePoint point_of(const KernelEntry& kernel, const NcuSample& sample, const
 
 }  // namespace
 
-void fill_roofline(Run& run) {
-  run.roofline = {};
-  if (!run.kernels) return;
+Roofline roofline_of(const Run& run) {
+  Roofline roofline;
+  if (!run.kernels) return roofline;
   LeftOut left_out;
   for (const KernelEntry& kernel : *run.kernels) {
     const KernelClass kind = classify_kernel(kernel.name);
@@ -108,10 +108,11 @@ void fill_roofline(Run& run) {
       RooflinePoint point = point_of(kernel, sample, flops, *bytes);
       if (has_peaks(run, kernel)) point.roof_flops_per_s = roof_at(*run.peaks, flops.main_precision(), point.intensity);
       if (point.roof_flops_per_s && *point.roof_flops_per_s > 0) point.roof_share = point.flops_per_s / *point.roof_flops_per_s;
-      run.roofline.points.push_back(std::move(point));
+      roofline.points.push_back(std::move(point));
     }
   }
-  run.roofline.notes = left_out.notes();
+  roofline.notes = left_out.notes();
+  return roofline;
 }
 
 }  // namespace nl::analysis

@@ -4,8 +4,8 @@
 
 namespace nl::analysis {
 
-// Fills the roofline of the run: a point for every launch that ncu measured with FLOP counts, DRAM bytes and a
-// duration, and notes for those that lack one. Peaks (fill_efficiency) and ncu's samples (match_ncu) come first.
-void fill_roofline(Run& run);
+// A point for every launch of the run that ncu measured with FLOP counts, DRAM bytes and a duration, and notes for those that
+// lack one. Peaks (efficiency_of) and ncu's samples (match_ncu) come first.
+Roofline roofline_of(const Run& run);
 
 }  // namespace nl::analysis

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/staging/iterations.h"
+#include "analysis/staging/staged_trace.h"
+#include "model/evidence.h"
 #include "model/perturbation.h"
 #include "model/stage.h"
 #include "model/trace.h"
@@ -15,22 +16,9 @@
 // Joules of stages, from readings of the GPUs' meters.
 namespace nl::analysis {
 
-using UtcWindow = std::pair<Ns, Ns>;  // from, to, since the epoch
-
-struct StageWindows {
-  std::string stage;
-  std::vector<UtcWindow> utc_ns;
-  std::optional<double> tokens_per_window;
-};
-
-struct SampledPass {
-  std::vector<PowerSample> samples;
-  std::vector<StageWindows> stages;
-};
-
-// The measured windows of a trace's stages in UTC, without warm-up; none where the capture knows no UTC.
-// The stages tell the tokens.
-std::vector<StageWindows> stage_windows(const Trace& trace, const WarmupRule& warmup, const std::vector<StageEntry>& stages);
+// The measured windows of a trace's stages in UTC, without warm-up; none where the capture has no UTC.
+// The entries of stages give the tokens.
+std::vector<StageWindows> stage_windows(const StagedTrace& staged, const std::vector<StageEntry>& stages);
 
 // Board energy, idle power included, of all passes together. The counter is interpolated between the
 // readings at which it changed; a stage whose windows hold fewer than five of them gets a note, no number.

@@ -1,17 +1,15 @@
 #include "analysis/figures/energy/energy.h"
-#include "analysis/staging/windows.h"
 
 namespace nl::analysis {
 
-std::vector<StageWindows> stage_windows(const Trace& trace, const WarmupRule& warmup, const std::vector<StageEntry>& stages) {
-  if (!trace.utc_start_ns) return {};
-  const StageTable table(trace);
-  std::vector<Window> windows = find_windows(trace, table);
-  plan_iterations(trace, table, warmup, windows);
+std::vector<StageWindows> stage_windows(const StagedTrace& staged, const std::vector<StageEntry>& stages) {
+  const std::optional<std::int64_t>& utc_start_ns = staged.trace.utc_start_ns;
+  if (!utc_start_ns) return {};
+  const StageTable& table = staged.table;
   std::vector<StageWindows> found(table.stages().size());
-  for (const Window& window : windows)
+  for (const Window& window : staged.windows)
     if (window.stage != kNone && !window.warmup && window.end_ns > window.start_ns)
-      found[window.stage].utc_ns.emplace_back(*trace.utc_start_ns + window.start_ns, *trace.utc_start_ns + window.end_ns);
+      found[window.stage].utc_ns.emplace_back(*utc_start_ns + window.start_ns, *utc_start_ns + window.end_ns);
   for (std::size_t i = 0; i < found.size(); ++i) {
     found[i].stage = table.stages()[i];
     for (const StageEntry& entry : stages)

@@ -160,32 +160,38 @@ class HostCodeTable {
   std::vector<std::uint32_t> function_of_frame_;
 };
 
-void note_few_samples(const HostSamples& host, Run& run) {
-  if (host.sampler == HostSampler::kNone) return;
+// Stages that wait long for launches, and were looked at too seldom to say why.
+std::optional<Remark> few_samples(const std::vector<StageEntry>& stages, const std::vector<std::optional<HostCode>>& codes) {
   std::vector<std::string> few;
-  for (const StageEntry& stage : run.stages) {
-    if (!stage.host_code || !stage.budget || stage.host_code->samples >= kMinHostSamples) continue;
-    const bool matters = static_cast<double>(stage.budget->launch_starved_ns) > kWorthNoting * static_cast<double>(stage.budget->wall_ns);
-    if (matters) few.push_back(fmt::format("{} ({})", stage.name, stage.host_code->samples));
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const std::optional<Budget>& budget = stages[i].budget;
+    if (!codes[i] || !budget || codes[i]->samples >= kMinHostSamples) continue;
+    const bool matters = static_cast<double>(budget->launch_starved_ns) > kWorthNoting * static_cast<double>(budget->wall_ns);
+    if (matters) few.push_back(fmt::format("{} ({})", stages[i].name, codes[i]->samples));
   }
-  if (!few.empty())
-    run.import_stats.notes.push_back({Code::kFewHostSamples, {fmt::format("{}", fmt::join(few, ", ")), std::to_string(kMinHostSamples)}});
+  if (few.empty()) return std::nullopt;
+  return Remark{Code::kFewHostSamples, {fmt::format("{}", fmt::join(few, ", ")), std::to_string(kMinHostSamples)}};
 }
 
 }  // namespace
 
-void fill_host_code(const Trace& trace, const std::vector<Window>& windows, const std::vector<HostHits>& hits, Run& run) {
-  if (hits.empty()) return;
+HostFigures host_figures(const Trace& trace, const std::vector<Window>& windows, const std::vector<HostHits>& hits,
+                         const std::vector<StageEntry>& stages) {
+  HostFigures figures;
+  figures.stages.resize(stages.size());
+  if (hits.empty()) return figures;
   const HostCodeTable table(trace);
-  SyncSamples syncs(trace, windows, table.works(), run.stages.size());
-  for (std::size_t i = 0; i < run.stages.size(); ++i) {
-    StageEntry& stage = run.stages[i];
+  SyncSamples syncs(trace, windows, table.works(), stages.size());
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const StageEntry& stage = stages[i];
     if (!stage.launch_waits) continue;
-    stage.host_code = table.code_of(hits[i], stage.launch_waits->starved_ns);
-    stage.host_code->syncs = syncs.lines_of(i, stage.activity ? stage.activity->sync_call_ns : 0);
+    figures.stages[i] = table.code_of(hits[i], stage.launch_waits->starved_ns);
+    figures.stages[i]->syncs = syncs.lines_of(i, stage.activity ? stage.activity->sync_call_ns : 0);
   }
-  if (trace.host.sampler != HostSampler::kNone) run.host = wait_stacks(trace, table.works(), hits, run.stages);
-  note_few_samples(trace.host, run);
+  if (trace.host.sampler == HostSampler::kNone) return figures;
+  figures.stacks = wait_stacks(trace, table.works(), hits, stages);
+  figures.note = few_samples(stages, figures.stages);
+  return figures;
 }
 
 }  // namespace nl::analysis

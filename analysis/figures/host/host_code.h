@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "analysis/account/host_watch.h"
@@ -8,8 +9,15 @@
 
 namespace nl::analysis {
 
-// Fills host_code of the stages, which are those of the table in its order, and Run::host. `hits` by stage; empty: nobody
-// looked at the host.
-void fill_host_code(const Trace& trace, const std::vector<Window>& windows, const std::vector<HostHits>& hits, Run& run);
+struct HostFigures {
+  std::vector<std::optional<HostCode>> stages;  // StageEntry::host_code of each
+  std::optional<HostStacks> stacks;             // Run::host
+  std::optional<Remark> note;                   // on stages with few samples
+};
+
+// What the host did while the GPU waited for launches. The stages are those of the table in its order; `hits` by stage; empty:
+// nobody looked at the host.
+HostFigures host_figures(const Trace& trace, const std::vector<Window>& windows, const std::vector<HostHits>& hits,
+                         const std::vector<StageEntry>& stages);
 
 }  // namespace nl::analysis

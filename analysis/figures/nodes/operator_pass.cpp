@@ -50,45 +50,51 @@ void add_dtypes(std::span<const OperatorDtypes> recorded, OperatorTable& table) 
     for (OperatorShape& shape : entry.shapes) shape.dtypes = dtypes.of(entry.name, shape.text);
 }
 
-void note_unscaled(const Trace& pass, Run& run) {
-  add_operator_table_from(pass, "pytorch ranges", "", run);
-  run.operators.back().note = text_of({Code::kOperatorsUnscaled});
-  std::rotate(run.operators.begin(), run.operators.end() - 1, run.operators.end());
-  if (run.layers.empty()) add_layers(pass, run);
+void take_layers(LayerTable table, OperatorFigures& figures) {
+  figures.layers = std::move(table.layers);
+  figures.layers_note = std::move(table.note);
+}
+
+void note_unscaled(const Trace& pass, OperatorFigures& figures) {
+  add_operator_table_from(pass, "pytorch ranges", "", figures);
+  figures.operators.back().note = text_of({Code::kOperatorsUnscaled});
+  std::rotate(figures.operators.begin(), figures.operators.end() - 1, figures.operators.end());
+  if (figures.layers.empty()) take_layers(layer_table(pass), figures);
 }
 
 }  // namespace
 
-void add_operator_pass(const Trace& clean, const Trace& pass, std::span<const OperatorDtypes> dtypes, const WarmupRule& rule, Run& run) {
+void add_operator_pass(const StagedTrace& clean, const Trace& pass, std::span<const OperatorDtypes> dtypes, OperatorFigures& figures) {
   const Catalogue catalogue = catalogue_of(pass, kTorchRanges);
-  if (catalogue.items.groups == 0) return run.import_stats.notes.push_back({Code::kNoOperators, {}, "operators/"});
-  const StepWindows clean_windows(clean, rule);
-  StepWindows windows(pass, {WarmupRule::Mode::kNone, 0, 1});
+  if (catalogue.items.groups == 0) return figures.notes.push_back({Code::kNoOperators, {}, "operators/"});
+  const StepWindows clean_windows(clean);
+  StepWindows windows(StagedTrace(pass, {WarmupRule::Mode::kNone, 0, 1}));
   windows.take_warmup_from(clean_windows);
-  const CleanTimes times(clean, clean_windows);
+  const CleanTimes times(clean.trace, clean_windows);
   const OperatorWork work(pass, windows, catalogue.items, times);
-  if (work.stages().empty()) return note_unscaled(pass, run);
+  if (work.stages().empty()) return note_unscaled(pass, figures);
   const RangeTally tally = work.tally(catalogue.items);
   OperatorTable table = operator_table(pass, kTorchRanges, catalogue, tally, {});
   table.scaled = true;
   add_dtypes(dtypes, table);
   table.note = text_of(scaling_of(work, table.gpu_share.value_or(0)));
-  run.operators.insert(run.operators.begin(), std::move(table));
-  run.operators_note.clear();
-  if (run.layers.empty()) add_layers(pass, [&](const RangeItems& items) { return work.tally(items); }, run);
-  run.operator_steps = operator_steps({pass, windows, kTorchRanges, catalogue,
-                                       [&](const std::string& stage, const WorkRow& row) { return work.time_of(stage, row); }, dtypes});
+  figures.operators.insert(figures.operators.begin(), std::move(table));
+  figures.operators_note.clear();
+  if (figures.layers.empty()) take_layers(layer_table(pass, [&](const RangeItems& items) { return work.tally(items); }), figures);
+  figures.operator_steps = operator_steps({pass, windows, kTorchRanges, catalogue,
+                                           [&](const std::string& stage, const WorkRow& row) { return work.time_of(stage, row); }, dtypes});
 }
 
 namespace {
 
-std::vector<OperatorStep> steps_of_trace(const Trace& trace, const WarmupRule& rule) {
+std::vector<OperatorStep> steps_of_trace(const StagedTrace& staged) {
+  const Trace& trace = staged.trace;
   if (trace.session) return node_steps(trace);
   RangeSource source = kNoSource;
   for (std::size_t i = 0; i < trace.ranges.size() && source != kTorchRanges; ++i)
     source = std::min(source, classify_range(trace, trace.ranges[i]).source);
   if (source >= kOtherRanges) return {};
-  StepWindows windows(trace, rule);
+  StepWindows windows(staged);
   if (windows.all().empty() && source == kKinetoRanges) windows = profile_windows(trace);
   if (windows.all().empty()) return {};
   const Catalogue catalogue = catalogue_of(trace, source);
@@ -97,10 +103,10 @@ std::vector<OperatorStep> steps_of_trace(const Trace& trace, const WarmupRule& r
 
 }  // namespace
 
-void add_operator_steps(const Trace& trace, const WarmupRule& rule, const std::string& file, Run& run) {
-  for (OperatorStep& step : steps_of_trace(trace, rule)) {
+void add_operator_steps(const StagedTrace& staged, const std::string& file, OperatorFigures& figures) {
+  for (OperatorStep& step : steps_of_trace(staged)) {
     step.file = file;
-    run.operator_steps.push_back(std::move(step));
+    figures.operator_steps.push_back(std::move(step));
   }
 }
 

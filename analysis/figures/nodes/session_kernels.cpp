@@ -28,11 +28,9 @@ bool has_gpu_times(const OperatorTable& table) { return table.cuda_ns.has_value(
 
 }  // namespace
 
-void add_kernels_to_nodes(Run& run) {
-  if (!run.session) return;
-  const std::string backend = run.session->backend;
+void add_kernels_to_nodes(const std::string& backend, OperatorFigures& figures) {
   bool joined = false;
-  auto& steps = run.operator_steps;
+  auto& steps = figures.operator_steps;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].source != backend || steps[i].calls.empty() || has_gpu_times(steps[i])) continue;
     const auto traced = std::find_if(steps.begin(), steps.end(), [&](const OperatorStep& other) {
@@ -44,10 +42,10 @@ void add_kernels_to_nodes(Run& run) {
     steps.erase(traced);
     joined = true;
   }
-  const bool sums = std::any_of(run.operators.begin(), run.operators.end(),
+  const bool sums = std::any_of(figures.operators.begin(), figures.operators.end(),
                                 [&](const OperatorTable& table) { return table.source != backend && has_gpu_times(table); });
   if (joined && sums)
-    std::erase_if(run.operators, [&](const OperatorTable& table) { return table.source == backend && !has_gpu_times(table); });
+    std::erase_if(figures.operators, [&](const OperatorTable& table) { return table.source == backend && !has_gpu_times(table); });
 }
 
 }  // namespace nl::analysis

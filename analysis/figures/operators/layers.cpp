@@ -107,22 +107,23 @@ LayerRanges layer_ranges(const Trace& trace) {
   return {std::move(layers.items.item_of_range), std::move(layers.names)};
 }
 
-void add_layers(const Trace& trace, Run& run) {
-  add_layers(trace, [&](const RangeItems& items) { return tally_ranges(trace, items); }, run);
+LayerTable layer_table(const Trace& trace) {
+  return layer_table(trace, [&](const RangeItems& items) { return tally_ranges(trace, items); });
 }
 
-void add_layers(const Trace& trace, const std::function<RangeTally(const RangeItems&)>& tally_of, Run& run) {
-  run.layers.clear();
+LayerTable layer_table(const Trace& trace, const std::function<RangeTally(const RangeItems&)>& tally_of) {
+  LayerTable table;
   const Layers layers = layers_of(trace);
-  run.layers_note = layers.items.groups == 0 && layers.items.left_out == 0 ? kNoLayers : note_of(layers);
-  if (layers.items.groups == 0) return;
+  table.note = layers.items.groups == 0 && layers.items.left_out == 0 ? kNoLayers : note_of(layers);
+  if (layers.items.groups == 0) return table;
   const RangeTally tally = tally_of(layers.items);
   std::vector<std::uint32_t> order = by_time(tally, layers.names);
   if (order.size() > kMaxLayers) order.resize(kMaxLayers);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(layers.first_start_ns[a], a) < std::tuple(layers.first_start_ns[b], b);
   });
-  for (const std::uint32_t id : order) run.layers.push_back(layer_entry(trace, layers, tally.groups[id], id));
+  for (const std::uint32_t id : order) table.layers.push_back(layer_entry(trace, layers, tally.groups[id], id));
+  return table;
 }
 
 }  // namespace nl::analysis

@@ -18,10 +18,14 @@ struct LayerRanges {
 };
 LayerRanges layer_ranges(const Trace& trace);
 
-// Run::layers from the ranges of the domain LLM.layers: the model's modules in the order in which they first run,
-// with the kernels that each launches. Run::layers_note says why there are none, or which are left out.
-void add_layers(const Trace& trace, Run& run);
+// The model's modules, from the ranges of the domain LLM.layers, in the order in which they first run, with the kernels that each
+// launches.
+struct LayerTable {
+  std::vector<LayerEntry> layers;
+  std::string note;  // why there are none, or which are left out
+};
+LayerTable layer_table(const Trace& trace);
 // The same with times that are tallied otherwise.
-void add_layers(const Trace& trace, const std::function<RangeTally(const RangeItems&)>& tally, Run& run);
+LayerTable layer_table(const Trace& trace, const std::function<RangeTally(const RangeItems&)>& tally);
 
 }  // namespace nl::analysis

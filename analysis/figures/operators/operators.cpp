@@ -113,9 +113,9 @@ std::vector<OperatorTable> tables_of(const Trace& trace, const OperatorOptions& 
 
 }  // namespace
 
-void add_operators(const Trace& trace, const OperatorOptions& options, Run& run) {
-  run.operators = tables_of(trace, options);
-  run.operators_note = run.operators.empty() ? kNothing : "";
+void add_operators(const Trace& trace, const OperatorOptions& options, OperatorFigures& figures) {
+  figures.operators = tables_of(trace, options);
+  figures.operators_note = figures.operators.empty() ? kNothing : "";
 }
 
 bool has_torch_operators(const Trace& trace) {
@@ -125,7 +125,7 @@ bool has_torch_operators(const Trace& trace) {
   });
 }
 
-void add_operator_table_from(const Trace& other, const std::string& source, const std::string& file, Run& run,
+void add_operator_table_from(const Trace& other, const std::string& source, const std::string& file, OperatorFigures& figures,
                              const OperatorOptions& options) {
   auto tables = tables_of(other, options);
   const auto own = std::find_if(tables.begin(), tables.end(), [&](const OperatorTable& table) { return table.source == source; });
@@ -133,16 +133,16 @@ void add_operator_table_from(const Trace& other, const std::string& source, cons
   if (tables.empty()) table.note = "the file has no operators";
   table.source = source;
   table.file = file;
-  run.operators.push_back(std::move(table));
-  run.operators_note.clear();
+  figures.operators.push_back(std::move(table));
+  figures.operators_note.clear();
 }
 
-void add_operator_records(const OperatorRecords& records, Run& run) {
-  run.operators.push_back(records.table);
-  run.operators_note.clear();
+void add_operator_records(const OperatorRecords& records, OperatorFigures& figures) {
+  figures.operators.push_back(records.table);
+  figures.operators_note.clear();
   for (OperatorStep step : records.steps) {
     for (OperatorCall& call : step.calls) call.type = type_of_call(call);
-    run.operator_steps.push_back(std::move(step));
+    figures.operator_steps.push_back(std::move(step));
   }
 }
 

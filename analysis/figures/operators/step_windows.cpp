@@ -5,7 +5,6 @@
 #include <set>
 #include <tuple>
 
-#include "analysis/staging/iterations.h"
 #include "model/words.h"
 
 namespace nl::analysis {
@@ -63,10 +62,9 @@ class StepFilter {
 
 }  // namespace
 
-StepWindows::StepWindows(const Trace& trace, const WarmupRule& rule) : stretches_(trace.threads.size()) {
-  const StageTable table(trace);
-  std::vector<Window> windows = find_windows(trace, table);
-  plan_iterations(trace, table, rule, windows);
+StepWindows::StepWindows(const StagedTrace& staged) : stretches_(staged.trace.threads.size()) {
+  const StageTable& table = staged.table;
+  std::vector<Window> windows = staged.windows;
   std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
     return std::tuple(a.process, a.thread, a.start_ns, -a.end_ns, a.stage) <
            std::tuple(b.process, b.thread, b.start_ns, -b.end_ns, b.stage);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/staging/warmup.h"
+#include "analysis/staging/staged_trace.h"
 #include "model/trace.h"
 
 namespace nl::analysis {
@@ -25,7 +25,7 @@ struct StepWindow {
 // of it. A stage with a name of its own counts where it has nothing to do with them, and decode where its steps are not marked.
 class StepWindows {
  public:
-  StepWindows(const Trace& trace, const WarmupRule& rule);
+  explicit StepWindows(const StagedTrace& staged);
   StepWindows(std::vector<StepWindow> windows, std::size_t threads);
 
   const std::vector<StepWindow>& all() const { return windows_; }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/staging/windows.h"
 #include "analysis/statistics/confidence.h"
 #include "analysis/statistics/time_summary.h"
 #include "model/words.h"
@@ -133,13 +132,11 @@ StageSlowdown compare_whole(const std::vector<PassTimes>& passes, PassKind profi
 
 std::string profiler_words(PassKind profiler) { return (profiler == PassKind::kCollector ? "the " : "") + std::string(key_of(profiler)); }
 
-PassTimes pass_times(PassKind profiler, const Trace& trace, const WarmupRule& warmup, Ns duration_ns) {
-  const StageTable table(trace);
-  std::vector<Window> windows = find_windows(trace, table);
-  plan_iterations(trace, table, warmup, windows);
+PassTimes pass_times(PassKind profiler, const StagedTrace& staged, Ns duration_ns) {
+  const StageTable& table = staged.table;
   std::vector<std::vector<Ns>> walls(table.stages().size());
   std::vector<std::uint64_t> counts(table.stages().size(), 0);
-  for (const Window& window : windows) {
+  for (const Window& window : staged.windows) {
     if (window.stage == kNone) continue;
     ++counts[window.stage];
     if (!window.warmup) walls[window.stage].push_back(window.wall_ns());

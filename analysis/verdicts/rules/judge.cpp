@@ -22,7 +22,7 @@ struct Candidate {
   double weight = 0;  // of the subject: its time
 };
 
-void look_up(const Subject& subject, Place place, Evidence& evidence) {
+void look_up(const Subject& subject, Place place, FindingEvidence& evidence) {
   evidence.reference = pointer_to(subject, place);
   const StageActivity* activity = place == Place::kGap ? subject.activity() : nullptr;
   if (activity && activity->longest_gap_ns > 0) {
@@ -36,13 +36,13 @@ void look_up(const Subject& subject, Place place, Evidence& evidence) {
 
 // The weight of what held, of all that was asked for: the more pieces, the surer. The condition is the first of them, and it
 // holds. Not captured counts as not held, unless the rule can do without it.
-double confidence_in(const CompiledRule& rule, const Subject& subject, std::vector<Evidence>& out) {
+double confidence_in(const CompiledRule& rule, const Subject& subject, std::vector<FindingEvidence>& out) {
   double held = rule.spec->condition_weight, all = held + kDoubt;
   for (const CompiledEvidence& each : rule.evidence) {
     MissingSet missing;
     const Value value = each.when.evaluate(subject, missing);
     if (!value.known && each.optional) continue;
-    Evidence evidence;
+    FindingEvidence evidence;
     evidence.known = value.known;
     evidence.held = value.known && value.truth;
     evidence.text = each.text.text(subject);
@@ -89,7 +89,7 @@ Candidate make(const CompiledRule& rule, const Subject& subject) {
   finding.action = first_that_holds(rule.action, subject);
   finding.confidence = confidence_in(rule, subject, finding.evidence);
   if (finding.evidence.empty()) {
-    Evidence evidence;
+    FindingEvidence evidence;
     evidence.text = "condition: " + rule.spec->condition.text;
     look_up(subject, rule.condition.place(), evidence);
     finding.evidence.push_back(std::move(evidence));
@@ -115,7 +115,7 @@ bool asks_of_nodes(const CompiledRule& rule) {
   return rule.condition.place() == Place::kNodes || (rule.where && rule.where->place() == Place::kNodes);
 }
 
-void abstain(const RuleSpec& spec, const MissingSet& missing, Run& run) {
+Abstention abstention_of(const RuleSpec& spec, const MissingSet& missing, const Run& run) {
   Abstention abstention;
   abstention.rule = spec.name;
   abstention.scope = spec.scope;
@@ -126,10 +126,10 @@ void abstain(const RuleSpec& spec, const MissingSet& missing, Run& run) {
   }
   abstention.why = capture_reason(captures, run);
   abstention.command = capture_command(captures, run);
-  run.abstentions.push_back(std::move(abstention));
+  return abstention;
 }
 
-void judge_rule(const CompiledRule& rule, const std::vector<Subject>& subjects, Run& run) {
+void judge_rule(const CompiledRule& rule, const std::vector<Subject>& subjects, const Run& run, Judgement& judgement) {
   std::vector<Candidate> fired;
   std::set<MissingSet> undecided;
   bool decided = false;
@@ -147,10 +147,10 @@ void judge_rule(const CompiledRule& rule, const std::vector<Subject>& subjects, 
   }
   const auto rank = [](const Candidate& each) { return std::tuple(-each.finding.gain_ns.value_or(0), -each.weight); };
   std::stable_sort(fired.begin(), fired.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-  for (std::size_t i = 0; i < fired.size() && i < rule.spec->limit; ++i) run.findings.push_back(std::move(fired[i].finding));
+  for (std::size_t i = 0; i < fired.size() && i < rule.spec->limit; ++i) judgement.findings.push_back(std::move(fired[i].finding));
   if (decided) return;
   if (const auto missing = scope_missing(run, rule.spec->scope); missing && !asks_of_nodes(rule)) undecided.insert({*missing});
-  for (const auto& missing : undecided) abstain(*rule.spec, missing, run);
+  for (const auto& missing : undecided) judgement.abstentions.push_back(abstention_of(*rule.spec, missing, run));
 }
 
 CompiledRule compiled(const RuleSpec& spec) {
@@ -163,15 +163,15 @@ CompiledRule compiled(const RuleSpec& spec) {
 }  // namespace
 }  // namespace rules
 
-void judge(const Rules& rules, Run& run) {
-  run.findings.clear();
-  run.abstentions.clear();
+Judgement judge(const Rules& rules, const Run& run) {
+  Judgement judgement;
   const rules::RunTotals totals = rules::total(run);
   std::vector<rules::Subject> subjects[4];
   for (const RuleScope scope : {RuleScope::kRun, RuleScope::kStage, RuleScope::kKernel, RuleScope::kOperator})
     subjects[static_cast<int>(scope)] = rules::subjects_of(run, totals, scope);
-  for (const RuleSpec& spec : rules.list) rules::judge_rule(rules::compiled(spec), subjects[static_cast<int>(spec.scope)], run);
-  rules::sort_by_worth(run.findings);
+  for (const RuleSpec& spec : rules.list) rules::judge_rule(rules::compiled(spec), subjects[static_cast<int>(spec.scope)], run, judgement);
+  rules::sort_by_worth(judgement.findings);
+  return judgement;
 }
 
 }  // namespace nl::analysis

@@ -1,13 +1,18 @@
 #pragma once
 
+#include <vector>
+
 #include "model/rule.h"
 #include "model/run.h"
 
 namespace nl::analysis {
 
-// Fills run.findings (the most severe and certain first) and run.abstentions: the rules that no subject has
-// the captured inputs for. Needs everything else of the run. Error(kConfig) for rules that load_rules() would
-// have refused.
-void judge(const Rules& rules, Run& run);
+struct Judgement {
+  std::vector<Finding> findings;        // what is worth the most first
+  std::vector<Abstention> abstentions;  // the rules that no subject has the captured inputs for
+};
+
+// What the rules say of a run whose figures are all there. Error(kConfig) for rules that load_rules() would have refused.
+Judgement judge(const Rules& rules, const Run& run);
 
 }  // namespace nl::analysis

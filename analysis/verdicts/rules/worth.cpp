@@ -117,7 +117,7 @@ void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& find
 
 Severity fitting_severity(Severity asked, const Finding& finding) {
   if (finding.gain_share && *finding.gain_share < kLowShare) return std::min(asked, Severity::kLow);
-  const auto held = std::count_if(finding.evidence.begin(), finding.evidence.end(), [](const Evidence& each) { return each.held; });
+  const auto held = std::count_if(finding.evidence.begin(), finding.evidence.end(), [](const FindingEvidence& each) { return each.held; });
   const bool high = finding.gain_share.value_or(0) >= kHighShare && finding.confidence > kHighConfidence && held >= kHighEvidence;
   return high ? asked : std::min(asked, Severity::kMedium);
 }

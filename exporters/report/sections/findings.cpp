@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxFindings = 200, kOpenFindings = 5;
 constexpr std::size_t kTextFindings = 20;
 
-std::string window_text(const Evidence& evidence) {
+std::string window_text(const FindingEvidence& evidence) {
   if (!evidence.window_start_ns || !evidence.window_end_ns) return {};
   return fmt::format("{:.9f}–{:.9f} s of the capture", static_cast<double>(*evidence.window_start_ns) / 1e9,
                      static_cast<double>(*evidence.window_end_ns) / 1e9);
@@ -30,7 +30,7 @@ std::string shared_window(const Finding& finding) {
   return shared;
 }
 
-Item evidence_item(const Run& run, const Evidence& evidence, bool with_window) {
+Item evidence_item(const Run& run, const FindingEvidence& evidence, bool with_window) {
   Item item{evidence.text, evidence.held ? Mark::kHolds : evidence.known ? Mark::kAgainst : Mark::kUnknown};
   const std::string window = with_window ? window_text(evidence) : std::string();
   if (evidence.reference.empty() && window.empty()) return item;

@@ -63,7 +63,7 @@ bool shows_timeline(const Run& run) {
   return run.timeline && !run.timeline->lanes.empty() && run.timeline->end_ns > run.timeline->start_ns;
 }
 
-std::string link_to_moment(const Run& run, const Evidence& evidence) {
+std::string link_to_moment(const Run& run, const FindingEvidence& evidence) {
   if (!evidence.window_start_ns || !evidence.window_end_ns || !shows_timeline(run)) return {};
   return fmt::format("#t={},{}", *evidence.window_start_ns, *evidence.window_end_ns);
 }

@@ -26,7 +26,7 @@ std::string finding_id(std::size_t index);     // "finding-1"
 // The row or point that a JSON pointer into run.json stands for: "/kernels/2/ncu/0" is "#kernel-3"; empty where a page has none.
 std::string link_to(const Run& run, std::string_view pointer);
 // "#t=1200,3400": that time of the capture, on the timeline. Empty where the evidence names none.
-std::string link_to_moment(const Run& run, const Evidence& evidence);
+std::string link_to_moment(const Run& run, const FindingEvidence& evidence);
 
 // Whether the page has a timeline that shows anything.
 bool shows_timeline(const Run& run);

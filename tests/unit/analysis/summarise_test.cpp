@@ -1,4 +1,4 @@
-#include "analysis/summarise.h"
+#include "tests/unit/analysis/into_run.h"
 
 #include <chrono>
 #include <fstream>

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/summarise.h"
 #include "model/trace.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 
 // A trace that a test writes row by row. Process 0 has the threads 0 and 1; its queues are 0 on GPU 0 and 1 on GPU 1.
 struct TraceBuilder {

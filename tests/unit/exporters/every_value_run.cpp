@@ -491,7 +491,7 @@ Run every_value_run() {
       .message = "message 396",
       .plain = "plain 397",
       .action = "action 2510",
-      .evidence = {Evidence{
+      .evidence = {FindingEvidence{
           .text = "text 398", .held = false, .known = true, .reference = "reference 399", .window_start_ns = 400, .window_end_ns = 401}},
       .suggestions = {"suggestions 402"},
       .gain_ns = 403.5,

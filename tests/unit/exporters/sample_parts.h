@@ -34,22 +34,22 @@ inline OperatorShape shape(std::string text, std::uint64_t calls, Ns total_ns) {
   return out;
 }
 
-inline Evidence evidence(std::string text, bool held, std::string reference) {
-  Evidence out;
+inline FindingEvidence evidence(std::string text, bool held, std::string reference) {
+  FindingEvidence out;
   out.text = std::move(text);
   out.held = held;
   out.reference = std::move(reference);
   return out;
 }
 
-inline Evidence windowed(Evidence out, Ns start_ns, Ns end_ns) {
+inline FindingEvidence windowed(FindingEvidence out, Ns start_ns, Ns end_ns) {
   out.window_start_ns = start_ns;
   out.window_end_ns = end_ns;
   return out;
 }
 
-inline Evidence unknown(std::string text) {
-  Evidence out = evidence(std::move(text), false, "");
+inline FindingEvidence unknown(std::string text) {
+  FindingEvidence out = evidence(std::move(text), false, "");
   out.known = false;
   return out;
 }

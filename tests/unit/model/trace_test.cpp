@@ -49,7 +49,7 @@ TEST_CASE("kinds that nobody named are the ones without a meaning") {
   CHECK(PassRecord{}.outcome == PassOutcome::kFailed);  // until it has ended well
   CHECK(WindowCounters{}.windows == 1);
   CHECK(TimelineSlice{}.merged == 1);
-  CHECK((Evidence{}.held && Evidence{}.known));
+  CHECK((FindingEvidence{}.held && FindingEvidence{}.known));
   CHECK(OperatorEntry{}.host_time_known);
 }
 

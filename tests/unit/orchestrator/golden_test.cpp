@@ -11,12 +11,13 @@
 #include "exporters/run_json/run_json.h"
 #include "orchestrator/bundle/render.h"
 #include "orchestrator/bundle/schema.h"
-#include "orchestrator/explain.h"
+#include "orchestrator/config/knowledge.h"
 #include "parsers/kineto/json.h"
 #include "parsers/ncu/csv.h"
 #include "parsers/nsys/sqlite.h"
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/files.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/unpacked.h"
@@ -68,7 +69,11 @@ nl::Run analysed(const nl::Trace& trace, const nl::orchestrator::Config& config)
   run.name = "golden";
   run.model = {config.model.name, config.model.attributes};
   run.provenance.tracer = nl::Tracer::kImport;
-  nl::orchestrator::analyse_trace(trace, nl::orchestrator::summary_options(config), run);
+  const nl::analysis::AnalysisOptions options = nl::orchestrator::analysis_options(config);
+  nl::analysis::summarise(trace, options, run);
+  nl::analysis::add_operators(trace, {}, run);
+  nl::analysis::add_layers(trace, run);
+  nl::analysis::add_operator_steps(trace, options.warmup, "", run);
   return run;
 }
 
@@ -84,7 +89,7 @@ void shorten_steps(nl::Run& run) {
 
 void check_golden(const std::string& name, const nl::orchestrator::Config& config, nl::Run& run) {
   shorten_steps(run);
-  nl::orchestrator::explain(nl::orchestrator::load_knowledge(config), run);
+  run = nl::analysis::explained(std::move(run), nl::orchestrator::load_knowledge(config));
   const std::string folder = std::string(NL_FIXTURES) + "/golden/" + name + "/";
   const std::string text = nl::exporters::run_to_json(run);
   nl::orchestrator::validate_run_json(text);

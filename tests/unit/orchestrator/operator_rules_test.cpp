@@ -3,6 +3,7 @@
 #include "analysis/verdicts/rules/judge.h"
 #include "orchestrator/config/rules_file.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/orchestrator/made_nodes.h"
 
 // The shipped rules about nodes of a model file, each with records that trigger it and records that do not.

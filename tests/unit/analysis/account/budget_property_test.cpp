@@ -1,5 +1,6 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/account/slow_judge.h"
+#include "tests/unit/analysis/into_run.h"
 
 using namespace nl::test;
 using nl::Ns;

@@ -58,9 +58,9 @@ TEST_CASE("no two runs share an id, though they begin in one second and their fo
 
 TEST_CASE("a time in UTC has milliseconds where there are any") {
   using std::chrono::milliseconds;
-  CHECK(nl::orchestrator::utc_text(kNow) == "2026-11-15T01:02:03Z");
-  CHECK(nl::orchestrator::utc_text(kNow + milliseconds(50)) == "2026-11-15T01:02:03.050Z");
-  CHECK(nl::orchestrator::utc_text(std::chrono::system_clock::time_point(milliseconds(-1))) == "1969-12-31T23:59:59.999Z");
+  CHECK(nl::utc_text(kNow) == "2026-11-15T01:02:03Z");
+  CHECK(nl::utc_text(kNow + milliseconds(50)) == "2026-11-15T01:02:03.050Z");
+  CHECK(nl::utc_text(std::chrono::system_clock::time_point(milliseconds(-1))) == "1969-12-31T23:59:59.999Z");
 }
 
 TEST_CASE("--out is the bundle itself, and must be absent or empty") {

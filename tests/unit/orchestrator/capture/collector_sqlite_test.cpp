@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "analysis/summarise.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/parsers/collector/counter_file.h"
 #include "tests/unit/unpacked.h"
 

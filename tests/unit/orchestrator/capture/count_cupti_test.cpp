@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "model/words.h"
-#include "orchestrator/analyse.h"
+#include "orchestrator/config/knowledge.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"
@@ -121,7 +121,7 @@ struct Scene {
     count(plan, {counting, plan.passes.end()}, runner, capture);
     capture.passes = runner.records();
     evidence = read(plan, std::move(capture), {}, bundle, verdict);
-    run = analyse(evidence, {{}, {}, summary_options(config)});
+    run = analysis::analyse(evidence, {{}, {}, analysis_options(config)});
   }
   const KernelEntry& kernel(const std::string& name) const {
     for (const auto& entry : *run.kernels)
@@ -160,8 +160,8 @@ TEST_CASE("counters: the kernels that are chosen before the run is analysed are 
   config.run.stages = GENERATE(Strings{"prefill", "decode"}, Strings{"decode"}, Strings{"draft"});
   const Trace trace = told_trace();
   Run run;
-  analysis::summarise(trace, summary_options(config), run);
-  const KernelsSoFar kernels(trace, config);
+  analysis::summarise(trace, analysis_options(config), run);
+  const KernelsSoFar kernels(trace, analysis_options(config));
   std::size_t selected = 0;
   for (const KernelEntry& kernel : *run.kernels) {
     if (!kernel.selected) continue;

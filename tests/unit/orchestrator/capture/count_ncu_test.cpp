@@ -4,6 +4,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "analysis/figures/counters/join_counters.h"
 #include "orchestrator/capture/count.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
@@ -407,7 +408,7 @@ TEST_CASE("reports of one meter become one: all launches, the first page, the da
   third.launches[0].kernel_name = "last";
   second.rows_damaged[{Code::kRowCut}] = 2;
   third.rows_damaged[{Code::kRowCut}] = 3;
-  const NcuReport all = merged({first, second, third});
+  const NcuReport all = analysis::merged({first, second, third});
   CHECK(all.page == "raw");
   REQUIRE(all.launches.size() == 3);
   CHECK(all.launches[2].kernel_name == "last");

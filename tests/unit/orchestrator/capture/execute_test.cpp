@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "model/words.h"
-#include "orchestrator/analyse.h"
-#include "orchestrator/evidence.h"
+#include "orchestrator/config/knowledge.h"
+#include "orchestrator/read.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"
@@ -87,7 +87,7 @@ struct CollectorScene {
   // The capture is gone then.
   Run analysed() {
     evidence = read(plan, std::move(capture), power, bundle, verdict);
-    return analyse(evidence, {{}, {}, summary_options(config)});
+    return analysis::analyse(evidence, {{}, {}, analysis_options(config)});
   }
 };
 

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <fstream>
 
-#include "orchestrator/analyse.h"
+#include "analysis/analyse.h"
 #include "orchestrator/capture/execute.h"
-#include "orchestrator/evidence.h"
+#include "orchestrator/read.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"

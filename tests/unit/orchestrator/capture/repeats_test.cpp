@@ -6,12 +6,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/figures/overhead/measured.h"
 #include "collector/trace_format.h"
 #include "orchestrator/capture/execute.h"
 #include "orchestrator/capture/power.h"
 #include "orchestrator/config/warmup_rule.h"
-#include "orchestrator/evidence.h"
-#include "orchestrator/overhead.h"
+#include "orchestrator/read.h"
 #include "parsers/collector/trace.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
@@ -124,7 +124,7 @@ struct Stage {
     const Plan plan = make_plan(config, tools, bundle.path());
     PassRunner runner(launcher, bundle, verdict, nl::orchestrator::Echo::kNothing);
     evidence = read(plan, execute(plan, runner), {}, bundle, verdict);
-    perturbation = measure_overhead(evidence, warmup_rule(config));
+    perturbation = analysis::measured_overhead(evidence, {evidence.trace, warmup_rule(config)});
   }
 
   Strings outcomes() const { return test::outcomes_of(evidence.passes); }

@@ -3,6 +3,7 @@
 #include "analysis/verdicts/rules/judge.h"
 #include "model/error.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/orchestrator/config/healthy_run.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"
 

@@ -7,6 +7,7 @@
 #include "exporters/run_json/run_json.h"
 #include "orchestrator/config/rules_file.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/orchestrator/config/faulty_run.h"
 
 using namespace nl;

@@ -3,10 +3,10 @@
 #include <string>
 
 #include "analysis/figures/counters/ncu_bound.h"
-#include "analysis/summarise.h"
 #include "parsers/ncu/csv.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/files.h"
 #include "tests/unit/remark_texts.h"
 

@@ -138,13 +138,12 @@ TEST_CASE("kernels from ncu alone: times, shares and stages are of the launches 
   nl::NcuReport report;
   report.launches = {launch("a", 0, 1, 100, "prefill"), launch("a", 0, 2, 50, "decode_all"), launch("a", 0, 3, 50, "decode_all"),
                      launch("b", 0, 4, 600, nullptr),   launch("a", 1, 5, 200, nullptr),     launch("c", 0, 6, std::nullopt, "prefill")};
-  nl::Run run;
-  run.kernels_note = nl::Remark{nl::Code::kNcuAlone};
-  nl::analysis::list_ncu_kernels(report, run);
+  nl::Evidence evidence;
+  evidence.tracer = nl::Tracer::kImport;
+  evidence.ncu = {report};
+  const nl::Run run = nl::analysis::analyse(evidence, {});
   CHECK_FALSE(run.kernels_note);
   REQUIRE(run.kernels.has_value());
-  REQUIRE(run.kernels->size() == 4);
-  nl::analysis::list_ncu_kernels(report, run);  // again: instead of those before
   REQUIRE(run.kernels->size() == 4);
   const auto& kernels = *run.kernels;
   CHECK(kernels[0].name == "b");

@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "analysis/figures/efficiency/stage_work.h"
-#include "analysis/summarise.h"
 #include "model/words.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/figures/efficiency/llm_shapes.h"
+#include "tests/unit/analysis/into_run.h"
 
 using namespace nl::test;
 

@@ -1,10 +1,10 @@
 #include "analysis/figures/efficiency/roofline.h"
 
 #include "analysis/figures/counters/ncu_match.h"
-#include "analysis/summarise.h"
 #include "parsers/ncu/csv.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 
 namespace {
 

@@ -182,9 +182,9 @@ TEST_CASE("windows in UTC, where the capture knows it") {
   StageEntry prefill;
   prefill.name = "prefill";
   prefill.tokens_per_window = 128;
-  CHECK(stage_windows(trace, all, {prefill}).empty());
+  CHECK(stage_windows({trace, all}, {prefill}).empty());
   trace.utc_start_ns = kUtc;
-  const auto windows = stage_windows(trace, all, {prefill});
+  const auto windows = stage_windows({trace, all}, {prefill});
   REQUIRE(windows.size() == 1);
   CHECK(windows[0].utc_ns == std::vector<UtcWindow>{{kUtc + 10, kUtc + 30}});
   CHECK(*windows[0].tokens_per_window == 128);
@@ -217,7 +217,7 @@ TEST_CASE("windows in UTC are the measured ones, each stage with its own tokens"
   decode.name = "decode";
   decode.tokens_per_window = 7;
   prefill.name = "prefill";
-  const auto windows = stage_windows(trace, first, {decode, prefill});
+  const auto windows = stage_windows({trace, first}, {decode, prefill});
   REQUIRE(windows.size() == 2);
   CHECK(windows[0].stage == "prefill");
   CHECK(windows[0].utc_ns == std::vector<UtcWindow>{{kUtc + 30, kUtc + 40}});

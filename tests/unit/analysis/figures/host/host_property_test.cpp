@@ -6,6 +6,7 @@
 #include "analysis/figures/host/host_work.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/account/slow_judge.h"
+#include "tests/unit/analysis/into_run.h"
 
 using namespace nl;
 using namespace nl::test;

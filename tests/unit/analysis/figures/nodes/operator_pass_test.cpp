@@ -10,6 +10,7 @@
 #include "parsers/kineto/json.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/unpacked.h"
 
 using namespace nl;

@@ -1,6 +1,7 @@
 #include "analysis/figures/nodes/session_kernels.h"
 
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 
 using namespace nl;
 

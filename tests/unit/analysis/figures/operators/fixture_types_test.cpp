@@ -11,6 +11,7 @@
 #include "parsers/ort/profile.h"
 #include "parsers/trtexec/json.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/unpacked.h"
 
 namespace {

@@ -10,6 +10,7 @@
 #include "analysis/trace/work_origin.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/analysis/small_trace.h"
 
 using namespace nl;

@@ -1,6 +1,7 @@
 #include "analysis/figures/operators/layers.h"
 
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/analysis/small_trace.h"
 
 using namespace nl;

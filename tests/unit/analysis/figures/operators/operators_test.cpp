@@ -12,6 +12,7 @@
 #include "parsers/nsys/sqlite.h"
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/analysis/small_trace.h"
 #include "tests/unit/unpacked.h"
 

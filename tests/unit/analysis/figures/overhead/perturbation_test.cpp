@@ -170,11 +170,11 @@ TEST_CASE("the times of a pass leave out what is warm-up, and count it") {
   WarmupRule first;
   first.mode = WarmupRule::Mode::kCount;
   first.count = 1;
-  const auto times = pass_times(PassKind::kNsys, trace, first, 5000);
+  const auto times = pass_times(PassKind::kNsys, {trace, first}, 5000);
   REQUIRE(times.stages.size() == 1);
   CHECK(times.stages[0].stage == "prefill");
   CHECK(times.stages[0].median_ns == 110);
   CHECK(times.stages[0].windows == 4);
   CHECK(times.duration_ns == 5000);
-  CHECK(pass_times(PassKind::kUnprofiled, Trace{}, first, 1).stages.empty());
+  CHECK(pass_times(PassKind::kUnprofiled, {Trace{}, first}, 1).stages.empty());
 }

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "analysis/staging/found/found.h"
-#include "analysis/summarise.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 
 using namespace nl;
 using namespace nl::analysis;

@@ -2,6 +2,7 @@
 #include "analysis/verdicts/rules/text.h"
 #include "model/error.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/analysis/verdicts/rules/made_rule.h"
 
 using namespace nl;

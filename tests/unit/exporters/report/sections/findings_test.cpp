@@ -63,7 +63,7 @@ TEST_CASE("findings: evidence that shares its window says it once") {
   run.timeline = nl::Timeline{.start_ns = 0, .end_ns = 3'000'000'000, .what = "", .names = {}, .lanes = {{}}};
   auto& all = run.findings[0].evidence;
   all.resize(2);
-  for (Evidence& each : all) {
+  for (FindingEvidence& each : all) {
     each.text = "waits";
     each.window_start_ns = 1'000'000'000;
     each.window_end_ns = 2'500'000'000;

@@ -1,4 +1,4 @@
-#include "orchestrator/explain.h"
+#include "orchestrator/config/knowledge.h"
 
 #include "model/error.h"
 #include "tests/catch.h"
@@ -31,20 +31,20 @@ Run counted_run() {
 }  // namespace
 
 TEST_CASE("DRAM % of stages, samples and kernels has the peak of the table, as MBU has, however often it is explained") {
-  Knowledge knowledge;
+  analysis::Knowledge knowledge;
   Run run = counted_run();
-  explain(knowledge, run);
+  run = analysis::explained(std::move(run), knowledge);
   CHECK(run.stages[0].counters->values[nl::Metric::kDram] == 50.0);
   CHECK(run.stages[0].sampling->values[nl::Metric::kDram] == 25.0);
   CHECK(*run.kernels->at(0).ncu[0].values[nl::Metric::kDram] == Approx(75));  // rounding of a division
   CHECK(run.kernels->at(0).ncu[0].bound_by == nl::Bound::kMemory);
   knowledge.devices = {{"NVIDIA Card", {"Card"}, {}, 8e12, {}, "own.yaml"}};  // as from device.file
   for (int again = 0; again < 2; ++again) {
-    explain(knowledge, run);
+    run = analysis::explained(std::move(run), knowledge);
     CHECK(run.peaks->bytes_per_s == 8e12);
     CHECK(run.stages[0].counters->values[nl::Metric::kDram] == 25.0);
     CHECK(run.stages[0].sampling->values[nl::Metric::kDram] == 12.5);
-    CHECK(*run.kernels->at(0).ncu[0].values[nl::Metric::kDram] == Approx(37.5));  // likewise
+    CHECK(*run.kernels->at(0).ncu[0].values[nl::Metric::kDram] == Approx(37.5));  // rounding, too
     CHECK(run.kernels->at(0).ncu[0].bound_by == nl::Bound::kLatency);
   }
 }
@@ -55,28 +55,28 @@ TEST_CASE("what the configuration tells the analysis") {
   config.run.top_n_kernels = 3;
   config.analysis.warmup = "2";
   config.model.attributes = {{"batch_size", "5"}, {"prompt_tokens", "6"}, {"decode_tokens", "7"}};
-  const analysis::SummaryOptions options = summary_options(config);
-  CHECK(options.stages == std::vector<std::string>{"draft", "verify"});
-  CHECK(options.top_n_kernels == 3);
+  const analysis::AnalysisOptions options = analysis_options(config);
+  CHECK(options.kernels.stages == std::vector<std::string>{"draft", "verify"});
+  CHECK(options.kernels.top_n == 3);
   CHECK(options.warmup.mode == analysis::WarmupRule::Mode::kCount);
   CHECK(options.warmup.count == 2);
   CHECK(options.tokens.batch == 5);
   CHECK(options.tokens.prompt_tokens == 6);
   CHECK(options.tokens.decode_tokens == 7);
   config.model.attributes = {{"batch_size", "5 or 6"}, {"prompt_tokens", "many"}};
-  CHECK_FALSE(summary_options(config).tokens.batch);
-  CHECK_FALSE(summary_options(config).tokens.prompt_tokens);
-  CHECK_FALSE(summary_options(config).tokens.decode_tokens);
+  CHECK_FALSE(analysis_options(config).tokens.batch);
+  CHECK_FALSE(analysis_options(config).tokens.prompt_tokens);
+  CHECK_FALSE(analysis_options(config).tokens.decode_tokens);
 }
 
 TEST_CASE("knowledge: the user's devices and rules beside the shipped ones, and how to summarise") {
   test::FakeTree tree;
   Config config;
   config.run.top_n_kernels = 4;
-  const Knowledge shipped = load_knowledge(config);
+  const analysis::Knowledge shipped = load_knowledge(config);
   CHECK(shipped.devices.size() > 1);
   CHECK(shipped.rules.list.size() > 5);
-  CHECK(shipped.options.top_n_kernels == 4);
+  CHECK(shipped.options.kernels.top_n == 4);
   config.analysis.rules = {
       tree.write("mine.yaml",
                  "rules:\n  - {name: mine, scope: stage, condition: total_time > 0, severity: low, message: m, suggestions: [a, b]}\n")

@@ -1,4 +1,4 @@
-#include "orchestrator/overhead.h"
+#include "analysis/figures/overhead/measured.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "tests/unit/analysis/trace_builder.h"
 
 using namespace nl;
-using namespace nl::orchestrator;
+using namespace nl::analysis;
 using Texts = std::vector<std::string>;
 using Times = std::vector<double>;
 
@@ -14,8 +14,8 @@ namespace {
 
 constexpr Ns kMs = 1'000'000;
 
-analysis::PassTimes timed(PassKind kind, Ns prefill_ns, Ns whole_ns) {
-  analysis::PassTimes pass{kind, {}, whole_ns};
+PassTimes timed(PassKind kind, Ns prefill_ns, Ns whole_ns) {
+  PassTimes pass{kind, {}, whole_ns};
   if (prefill_ns > 0) pass.stages.push_back({"prefill", static_cast<double>(prefill_ns), 1});
   return pass;
 }
@@ -25,10 +25,10 @@ PassRecord recorded(PassKind kind, PassOutcome outcome, Ns duration_ns) { return
 const analysis::WarmupRule kEveryWindow{.mode = analysis::WarmupRule::Mode::kNone};
 
 // A capture of nsys whose prefill took 300 ns, and an unprofiled pass before and after it.
-orchestrator::Evidence compared() {
+Evidence compared() {
   TraceBuilder builder;
   builder.stage("prefill", 1000, 1300);
-  orchestrator::Evidence evidence;
+  Evidence evidence;
   evidence.tracer = Tracer::kNsys;
   evidence.trace = std::move(builder.trace);
   evidence.captured_any = true;
@@ -61,7 +61,7 @@ std::vector<PowerSample> one_second() {
 }
 
 struct Metered {
-  orchestrator::Evidence evidence;
+  Evidence evidence;
   Run run;
   Metered() {
     TraceBuilder builder;
@@ -83,7 +83,7 @@ struct Metered {
     run.stages.emplace_back().name = "prefill";
     run.stages.back().tokens_per_window = 4;
   }
-  Energy measure() const { return orchestrator::measure_energy(evidence, kEveryWindow, run); }
+  Energy measure() const { return measured_energy(evidence, {evidence.trace, kEveryWindow}, run.kernels, run.stages); }
   double joules() const {
     const Energy energy = measure();
     REQUIRE(energy.stages.size() == 1);
@@ -95,9 +95,9 @@ struct Metered {
 }  // namespace
 
 TEST_CASE("overhead: the passes before, the capture, those after, and ncu, in this order") {
-  orchestrator::Evidence evidence = compared();
+  Evidence evidence = compared();
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kOk, 9000));
-  const Perturbation found = measure_overhead(evidence, kEveryWindow);
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kEveryWindow});
   CHECK(found.order == "unprofiled nsys unprofiled nsys ncu");
   CHECK(found.note.empty());
   CHECK(found.notes.back() == "a note");
@@ -112,19 +112,19 @@ TEST_CASE("overhead: the passes before, the capture, those after, and ncu, in th
 }
 
 TEST_CASE("overhead: a pass that failed does not count, and of several good ones the last does") {
-  orchestrator::Evidence evidence = compared();
+  Evidence evidence = compared();
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kFailed, 9000));
   evidence.passes.push_back(recorded(PassKind::kNcuExportRaw, PassOutcome::kOk, 8000));
-  CHECK(measure_overhead(evidence, kEveryWindow).order == "unprofiled nsys unprofiled nsys");
+  CHECK(measured_overhead(evidence, {evidence.trace, kEveryWindow}).order == "unprofiled nsys unprofiled nsys");
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kOk, 7000));
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kTimeout, 6000));
-  const Perturbation found = measure_overhead(evidence, kEveryWindow);
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kEveryWindow});
   REQUIRE(row_of(found, PassKind::kNcu, "whole run") != nullptr);
   CHECK(row_of(found, PassKind::kNcu, "whole run")->profiled_ns == Times{7000});
 }
 
 TEST_CASE("overhead: where no stage is marked, whole passes are compared") {
-  orchestrator::Evidence evidence = compared();
+  Evidence evidence = compared();
   evidence.trace = {};
   evidence.repeats.before = {timed(PassKind::kUnprofiled, 0, 1000)};
   evidence.repeats.after = {timed(PassKind::kUnprofiled, 0, 1100)};
@@ -132,33 +132,33 @@ TEST_CASE("overhead: where no stage is marked, whole passes are compared") {
   const PassKind kind = evidence.tracer == Tracer::kNsys ? PassKind::kNsys : PassKind::kCollector;
   evidence.trace.has_kernel_data = true;
   evidence.passes = {recorded(PassKind::kNsys, PassOutcome::kOk, 1500), recorded(PassKind::kCollector, PassOutcome::kOk, 1600)};
-  const Perturbation found = measure_overhead(evidence, kEveryWindow);
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kEveryWindow});
   REQUIRE(row_of(found, kind, "whole run") != nullptr);
   CHECK(row_of(found, kind, "whole run")->profiled_ns == Times{kind == PassKind::kNsys ? 1500.0 : 1600.0});
 }
 
 TEST_CASE("overhead: where it was not measured it says why") {
-  orchestrator::Evidence evidence = compared();
+  Evidence evidence = compared();
   SECTION("no unprofiled pass") {
     evidence.repeats.before.clear();
-    CHECK(measure_overhead(evidence, kEveryWindow).note.empty());  // there are some after the capture
+    CHECK(measured_overhead(evidence, {evidence.trace, kEveryWindow}).note.empty());  // there are some after the capture
     evidence.repeats.after.clear();
-    CHECK(measure_overhead(evidence, kEveryWindow).note == "why none was run");
+    CHECK(measured_overhead(evidence, {evidence.trace, kEveryWindow}).note == "why none was run");
   }
   SECTION("no GPU work") {
     evidence.tracer = Tracer::kCupti;
     evidence.trace.has_kernel_data = false;
-    CHECK(measure_overhead(evidence, kEveryWindow).note == "overhead not measured: no GPU work was recorded");
+    CHECK(measured_overhead(evidence, {evidence.trace, kEveryWindow}).note == "overhead not measured: no GPU work was recorded");
   }
-  const Perturbation found = measure_overhead(evidence, kEveryWindow);
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kEveryWindow});
   CHECK(found.notes == Texts{"a note"});
   CHECK(found.stages.empty());
 }
 
 TEST_CASE("overhead: a capture that left nothing is no pass to compare") {
-  orchestrator::Evidence evidence = compared();
+  Evidence evidence = compared();
   evidence.captured_any = false;
-  CHECK(measure_overhead(evidence, kEveryWindow).order == "unprofiled unprofiled nsys");
+  CHECK(measured_overhead(evidence, {evidence.trace, kEveryWindow}).order == "unprofiled unprofiled nsys");
 }
 
 TEST_CASE("energy: of the GPUs that ran something, per window and token") {

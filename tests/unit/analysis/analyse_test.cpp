@@ -1,61 +1,26 @@
-#include "orchestrator/analyse.h"
+#include "analysis/analyse.h"
 
 #include <algorithm>
-#include <csignal>
 
 #include "model/words.h"
-#include "orchestrator/process/interrupts.h"
-#include "orchestrator/run.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
-#include "tests/unit/orchestrator/machine/fake_tree.h"
 
 using namespace nl;
-using namespace nl::orchestrator;
+using namespace nl::analysis;
 
 namespace {
 
-orchestrator::Evidence traced() {
+Evidence traced() {
   TraceBuilder builder;
   builder.stage("prefill", 1000, 5000);
-  orchestrator::Evidence evidence;
+  Evidence evidence;
   evidence.trace = std::move(builder.trace);
   evidence.trace.has_range_data = true;
   return evidence;
 }
 
 }  // namespace
-
-TEST_CASE("Ctrl-C while the run is analysed: the run is interrupted, and so is the exit status") {
-  const int number = GENERATE(SIGINT, SIGTERM);
-  Interrupts interrupts;
-  orchestrator::Evidence evidence = traced();
-  CHECK(analyse(evidence, {}).status == RunStatus::kComplete);
-  // The analysis waits for the digests, and the signal comes just then.
-  evidence.inputs_sha256 = std::async(std::launch::deferred, [number] {
-    raise(number);
-    return std::map<std::string, std::string>();
-  });
-  Run run = analyse(evidence, {});
-  CHECK(run.status == RunStatus::kInterrupted);
-  REQUIRE(run.problems.size() == 1);
-  CHECK(run.problems[0].code == (number == SIGINT ? Code::kInterrupted : Code::kEndedFromOutside));
-  evidence.problems = run.problems;
-  CHECK(analyse(evidence, {}).problems.size() == 1);  // said once
-  const test::FakeTree tree;
-  const Bundle bundle = Bundle::create({tree.root() / "runs", {}, "x", "deep"}, std::chrono::system_clock::now());
-  const RunResult result = result_of(std::move(run), bundle);
-  CHECK(result.failure == ErrorKind::kInterrupted);
-  CHECK(result.interrupt_signal == number);
-}
-
-TEST_CASE("what the trace file leaves out is in the run from its start") {
-  const Run run = analyse(traced(), {}, [](const Run& judged) {
-    CHECK(judged.stages.size() == 1);
-    return Remark{Code::kTraceThinned, {"trace.pftrace", "3 of 9 events"}};
-  });
-  CHECK(run.provenance.adaptations == std::vector<Remark>{{Code::kTraceThinned, {"trace.pftrace", "3 of 9 events"}}});
-}
 
 namespace {
 
@@ -66,12 +31,12 @@ Run counted(Meter meter, const std::optional<Remark>& counters_missing) {
   builder.kernel("long", 1200, 3000, builder.call(1100));
   builder.kernel("graphed", 4300, 2000, builder.call(4250)).in_graph = 1;
   builder.kernel("short", 6400, 100, builder.call(6350));
-  orchestrator::Evidence evidence;
+  Evidence evidence;
   evidence.trace = std::move(builder.trace);
   evidence.meter = meter;
   evidence.counters_missing = counters_missing;
   Knowledge knowledge;
-  knowledge.options.top_n_kernels = 2;
+  knowledge.options.kernels.top_n = 2;
   return analyse(evidence, knowledge);
 }
 
@@ -95,7 +60,7 @@ TEST_CASE("a chosen kernel without counters says why, and any other that it was 
 }
 
 TEST_CASE("what was recorded beside the capture is in the run: operators, notes and damage, with their file") {
-  orchestrator::Evidence evidence = traced();
+  Evidence evidence = traced();
   OperatorSource& beside = evidence.operators.emplace_back();
   beside.format = "onnxruntime";
   beside.file = "profile.json";
@@ -119,7 +84,7 @@ TEST_CASE("what was recorded beside the capture is in the run: operators, notes 
 }
 
 TEST_CASE("what a session measured becomes a table and its nodes one by one") {
-  nl::orchestrator::Evidence evidence;
+  nl::Evidence evidence;
   ModelSession& session = evidence.session.emplace();
   session.backend = "onnxruntime";
   session.nodes.resize(1);
@@ -151,11 +116,11 @@ NcuReport launches_of(const std::vector<std::string>& names) {
   return report;
 }
 
-orchestrator::Evidence one_kernel() {
+Evidence one_kernel() {
   TraceBuilder builder;
   builder.stage("prefill", 1000, 9000);
   builder.kernel("k", 1200, 100, builder.call(1100));
-  orchestrator::Evidence evidence;
+  Evidence evidence;
   evidence.trace = std::move(builder.trace);
   evidence.tracer = Tracer::kNsys;
   return evidence;
@@ -164,7 +129,7 @@ orchestrator::Evidence one_kernel() {
 }  // namespace
 
 TEST_CASE("launches that match no kernel: a note of a run, a problem of an import") {
-  orchestrator::Evidence evidence = one_kernel();
+  Evidence evidence = one_kernel();
   evidence.ncu = {launches_of({"k"}), launches_of({"other", "third"})};
   Run run = analyse(evidence, {});
   REQUIRE(run.kernels->at(0).ncu.size() == 1);
@@ -197,7 +162,7 @@ TEST_CASE("launches that match no kernel: a note of a run, a problem of an impor
 }
 
 TEST_CASE("files without counters say why, where they are imported") {
-  orchestrator::Evidence evidence = one_kernel();
+  Evidence evidence = one_kernel();
   evidence.counters.resize(2);
   evidence.counters[0].notes = {{Code::kNote, {"x"}}, {Code::kCountersDenied, {"CUPTI"}}};
   CHECK(analyse(evidence, {}).problems.empty());
@@ -214,7 +179,7 @@ TEST_CASE("files without counters say why, where they are imported") {
 }
 
 TEST_CASE("a stage that was counted, or a kernel, names its meter; a run without kernels says why") {
-  orchestrator::Evidence evidence = one_kernel();
+  Evidence evidence = one_kernel();
   evidence.counters.resize(1);
   CHECK(analyse(evidence, {}).provenance.meter == Meter::kNone);
   evidence.counters[0].windows.resize(1);
@@ -236,7 +201,7 @@ TEST_CASE("a stage that was counted, or a kernel, names its meter; a run without
 }
 
 TEST_CASE("a run is partial where its trace has anything, and failed where it has nothing") {
-  orchestrator::Evidence evidence;
+  Evidence evidence;
   evidence.tracer = Tracer::kNsys;
   evidence.problems = {problem_of(Remark{Code::kNsysKilled, {"9"}})};
   CHECK(analyse(evidence, {}).status == RunStatus::kFailed);
@@ -246,7 +211,7 @@ TEST_CASE("a run is partial where its trace has anything, and failed where it ha
 }
 
 TEST_CASE("overhead and energy are of runs, not of imports") {
-  orchestrator::Evidence evidence = traced();
+  Evidence evidence = traced();
   evidence.overhead_note = "no pass";
   evidence.power_note = "no meter";
   evidence.tracer = Tracer::kNsys;

@@ -1,10 +1,11 @@
-#include "orchestrator/evidence.h"
+#include "orchestrator/read.h"
 
 #include <cmath>
 
 #include "analysis/figures/efficiency/efficiency.h"
 #include "parsers/facts/facts.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/into_run.h"
 #include "tests/unit/files.h"
 
 using namespace nl;

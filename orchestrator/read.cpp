@@ -1,4 +1,4 @@
-#include "orchestrator/evidence.h"
+#include "orchestrator/read.h"
 
 #include <fmt/format.h>
 

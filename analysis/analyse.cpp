@@ -1,0 +1,180 @@
+#include "analysis/analyse.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/account/gpu_pass.h"
+#include "analysis/figures/capture/capture_tables.h"
+#include "analysis/figures/counters/join_counters.h"
+#include "analysis/figures/counters/sampling.h"
+#include "analysis/figures/efficiency/dram_use.h"
+#include "analysis/figures/efficiency/efficiency.h"
+#include "analysis/figures/efficiency/roofline.h"
+#include "analysis/figures/host/host_code.h"
+#include "analysis/figures/nodes/operator_figures.h"
+#include "analysis/figures/nodes/session_figures.h"
+#include "analysis/figures/overhead/measured.h"
+#include "analysis/figures/stages/stage_entries.h"
+#include "analysis/figures/stages/timeline.h"
+#include "analysis/staging/phases.h"
+#include "analysis/trace/clock_fit.h"
+#include "analysis/verdicts/rules/judge.h"
+#include "analysis/verdicts/run_summary.h"
+#include "model/problems.h"
+#include "model/words.h"
+
+namespace nl::analysis {
+namespace {
+
+template <class Item>
+void append(std::vector<Item>& to, const std::vector<Item>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+void append(std::vector<Remark>& notes, const std::optional<Remark>& note) {
+  if (note) notes.push_back(*note);
+}
+
+// What was captured, and by whom, beside what the trace shows.
+Run with_facts(Run run, const Evidence& evidence) {
+  run.run_id = evidence.run_id;
+  run.created_at = evidence.created_at;
+  run.name = evidence.name;
+  run.mode = evidence.mode;
+  run.hardware = evidence.hardware;
+  run.hardware.gpus = gpus_of(evidence.trace);
+  run.software = evidence.software;
+  run.model = evidence.model;
+  run.workload = evidence.workload;
+  run.problems.insert(run.problems.begin(), evidence.problems.begin(), evidence.problems.end());
+  run.provenance.tracer = evidence.tracer;
+  run.provenance.passes = evidence.passes;
+  run.provenance.adaptations = evidence.adaptations;
+  run.provenance.workload_starts = evidence.workload_starts;
+  run.provenance.expected_s = evidence.expected_s;
+  run.provenance.budget_s = evidence.budget_s;
+  if (const auto utc_ns = evidence.trace.utc_start_ns ? evidence.trace.utc_start_ns : evidence.traced_at_ns)
+    run.provenance.captured_at = utc_text(*utc_ns);
+  if (evidence.counters_missing) run.provenance.counters_missing = problem_of(*evidence.counters_missing);
+  return run;
+}
+
+// A trace that has only a part of the run is trouble, not a remark: rules look for it among the problems.
+void report_incomplete(Run& run) {
+  std::vector<Remark>& notes = run.import_stats.notes;
+  const auto rest =
+      std::stable_partition(notes.begin(), notes.end(), [](const Remark& note) { return !is_one_of(note.code, kCaptureIncomplete); });
+  std::for_each(rest, notes.end(), [&](const Remark& note) { run.problems.push_back(problem_of(note)); });
+  notes.erase(rest, notes.end());
+}
+
+void tell_operators(const Evidence& evidence, const StagedTrace& staged, const WarmupRule& warmup, Run& run) {
+  if (evidence.session) run.session = session_figures(*evidence.session);
+  OperatorFigures figures = operator_figures(evidence, staged, warmup);
+  run.operators = std::move(figures.operators);
+  run.operators_note = std::move(figures.operators_note);
+  run.operator_steps = std::move(figures.operator_steps);
+  run.layers = std::move(figures.layers);
+  run.layers_note = std::move(figures.layers_note);
+  append(run.import_stats.notes, figures.notes);
+  add_damage(run.import_stats.rows_damaged, figures.rows_damaged);
+}
+
+void tell_counters(const Evidence& evidence, Run& run) {
+  CounterFigures figures =
+      join_counters(evidence, {std::move(run.stages), std::move(run.kernels), std::move(run.kernels_note), std::move(run.import_stats)});
+  run.stages = std::move(figures.stages);
+  run.kernels = std::move(figures.kernels);
+  run.kernels_note = std::move(figures.kernels_note);
+  run.import_stats = std::move(figures.import_stats);
+  run.ncu_rows_damaged = std::move(figures.ncu_rows_damaged);
+  run.provenance.meter = figures.meter;
+  append(run.problems, figures.problems);
+}
+
+std::optional<Remark> why_no_kernels(const Evidence& evidence, const Run& run) {
+  if (run.kernels || evidence.tracer == Tracer::kImport) return run.kernels_note;
+  if (evidence.no_kernels_note) return evidence.no_kernels_note;
+  if (evidence.tracer != Tracer::kCupti) return run.kernels_note;
+  const Remark* trouble = find_first(run.import_stats.notes, {Code::kNotRecorded});
+  return trouble != nullptr ? *trouble : Remark{Code::kNoKernels};
+}
+
+}  // namespace
+
+Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
+  const Trace& trace = staged.trace;
+  Run run;
+  run.import_stats = trace.stats;
+  std::vector<Remark>& notes = run.import_stats.notes;
+  append(notes, backward_ranges(trace));
+  const PhasePartition partition(staged.table, staged.plan, staged.windows);
+  const GpuPass pass =
+      pass_over_gpu_work(trace, staged.table, options.kernels.stage_ids(staged.table), staged.plan, staged.windows, partition);
+  run.stages = stage_entries(trace, staged.table, staged.windows, pass);
+  HostFigures host = host_figures(trace, staged.windows, pass.budgets.host, run.stages);
+  for (std::size_t i = 0; i < run.stages.size(); ++i) run.stages[i].host_code = std::move(host.stages[i]);
+  run.host = std::move(host.stacks);
+  append(notes, host.note);
+  run.latency = derive_latency(trace, staged.table, staged.plan, staged.windows, options.tokens, run.stages);
+  std::erase_if(run.stages, [](const StageEntry& stage) { return stage.ranges.empty() && !stage.derived; });
+  run.phases = phase_figures(trace, staged.table, staged.windows, partition, pass);
+  run.iterations = list_iterations(trace, staged.table, staged.plan, staged.windows);
+  run.timeline = draw_timeline(trace, staged.plan);
+  KernelList list = list_kernels(staged, pass.sweep, options.kernels);
+  run.kernels = std::move(list.kernels);
+  run.kernels_note = std::move(list.missing);
+  if (list.fallback) run.problems.push_back(problem_of(*list.fallback));
+  run.api = api_entries(trace);
+  RangeList ranges = range_entries(staged, pass.sweep);
+  run.ranges = std::move(ranges.ranges);
+  append(notes, ranges.note);
+  CoverageFigures coverage = coverage_of(trace, pass);
+  run.coverage = std::move(coverage.coverage);
+  run.communication = std::move(coverage.communication);
+  std::vector<std::optional<StageSampling>> sampling = stage_sampling(staged, run.stages);
+  for (std::size_t i = 0; i < run.stages.size(); ++i) run.stages[i].sampling = std::move(sampling[i]);
+  run.activity = activity_curves(trace);
+  if (run.kernels && !trace.stalls.empty() && !add_stalls(trace, *run.kernels)) notes.push_back({Code::kStallsUnmatched});
+  run.clock = clock_fit(trace, run.stages);
+  return run;
+}
+
+Run judged(Run run, const Rules& rules) {
+  Judgement judgement = judge(rules, run);
+  run.findings = std::move(judgement.findings);
+  run.abstentions = std::move(judgement.abstentions);
+  run.summary = run_summary(run);
+  return run;
+}
+
+Run explained(Run run, const Knowledge& knowledge) {
+  Efficiency efficiency = efficiency_of(run, knowledge.devices);
+  run.peaks = std::move(efficiency.peaks);
+  run.efficiency = std::move(efficiency.stages);
+  add_dram_use(run, run.stages, run.kernels);
+  run.roofline = roofline_of(run);
+  return judged(std::move(run), knowledge.rules);
+}
+
+Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
+  const AnalysisOptions& options = knowledge.options;
+  const StagedTrace staged(evidence.trace, options.warmup);
+  Run run = with_facts(traced_run(staged, options), evidence);
+  report_incomplete(run);
+  tell_operators(evidence, staged, options.warmup, run);
+  tell_counters(evidence, run);
+  if (evidence.tracer != Tracer::kImport) {
+    run.perturbation = measured_overhead(evidence, staged);
+    run.energy = measured_energy(evidence, staged, run.kernels, run.stages);
+    run.stages = without_throttled(evidence, staged, run.kernels, std::move(run.stages));
+  }
+  run.kernels_note = why_no_kernels(evidence, run);
+  if (evidence.inputs_sha256.valid()) run.provenance.inputs_sha256 = evidence.inputs_sha256.get();
+  run = explained(std::move(run), knowledge);
+  const Trace& trace = evidence.trace;
+  run.status = status_of(run.problems, trace.has_range_data || trace.has_kernel_data || trace.has_api_data);
+  return run;
+}
+
+}  // namespace nl::analysis

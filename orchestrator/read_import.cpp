@@ -1,0 +1,207 @@
+#include "orchestrator/read_import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+
+#include "model/shell.h"
+#include "orchestrator/bundle/provenance.h"
+#include "orchestrator/bundle/redact.h"
+#include "orchestrator/bundle/sha256.h"
+#include "orchestrator/capture/collector_sqlite.h"
+#include "orchestrator/capture/ncu_argv.h"
+#include "orchestrator/capture/nsys_argv.h"
+#include "orchestrator/capture/timeline.h"
+#include "orchestrator/capture/trace_nsys.h"
+#include "orchestrator/process/activity.h"
+#include "orchestrator/read.h"
+#include "parsers/stacks/stacks.h"
+
+namespace fs = std::filesystem;
+
+namespace nl::orchestrator {
+namespace {
+
+using parsers::Gives;
+
+// Beside the analysis, which keeps one processor busy; the reading before it keeps all of them.
+std::shared_future<std::map<std::string, std::string>> hash_inputs(const std::vector<fs::path>& files) {
+  return std::async(std::launch::async, [files] {
+    std::map<std::string, std::string> digests;
+    for (const auto& file : files) digests[fs::absolute(file).lexically_normal().string()] = sha256_file(file);
+    return digests;
+  });
+}
+
+[[noreturn]] void tool_needed(const std::string& tool, const fs::path& file, const std::string& command) {
+  throw Error(ErrorKind::kTool, fmt::format("{} is needed to read this file, and it was not found", tool), file.string(),
+              fmt::format("where {} is installed: {}; then import what it wrote", tool, command));
+}
+
+class ImportReader {
+ public:
+  ImportReader(const ImportRequest& request, const Bundle& bundle, PassRunner& runner)
+      : request_(request), bundle_(bundle), runner_(runner) {}
+
+  Evidence read() {
+    describe();
+    const std::vector<ImportSource> sources = sources_of(request_);
+    const auto capture = std::find_if(sources.begin(), sources.end(), [](const ImportSource& source) { return source.has_timeline(); });
+    if (capture != sources.end()) read_capture(*capture);
+    join_stacks(sources);
+    evidence_.trace = with_stages(std::move(evidence_.trace), request_.config);
+    evidence_.inputs_sha256 = hash_inputs(request_.all_files());
+    for (auto source = sources.begin(); source != sources.end(); ++source)
+      if (source != capture) read_beside(*source);
+    read_operator_pass();
+    if (!request_.session.empty()) read_session_record(request_.session, evidence_);
+    evidence_.passes = runner_.records();
+    evidence_.problems = runner_.verdict().problems();
+    return std::move(evidence_);
+  }
+
+ private:
+  void describe() {
+    evidence_.run_id = bundle_.run_id();
+    evidence_.created_at = bundle_.created_at();
+    evidence_.name = request_.config.run.name;
+    evidence_.mode = "import";
+    evidence_.model = model_of(request_.config.model, {});
+    evidence_.tracer = Tracer::kImport;
+  }
+
+  void read_capture(const ImportSource& source) {
+    if (source.format->gives == Gives::kCollectorTraces) {
+      const Activity reading("reading the collector's traces");
+      evidence_.trace = import_collector_files(source.files, bundle_.path() / "collector" / "run.sqlite");
+      return;
+    }
+    const auto files = exported(source);
+    const Activity reading("reading " + files[0].filename().string());
+    evidence_.trace = std::get<Trace>(source.format->read(files));
+    if (source.format->gives == Gives::kNsysExport)
+      describe_capture_machine(files[0], evidence_.trace, evidence_.hardware, evidence_.software);
+  }
+
+  void join_stacks(const std::vector<ImportSource>& sources) {
+    parsers::Files files;
+    for (const ImportSource& source : sources)
+      if (source.format->gives == Gives::kHostStacks) files = source.files;
+    parsers::join_stacks(files, evidence_.trace);
+  }
+
+  void read_beside(const ImportSource& source) {
+    if (source.format->gives < Gives::kTimeline || source.format->gives == Gives::kHostStacks) return;  // a run has one capture
+    const auto files = exported(source);
+    if (source.format->gives == Gives::kNcuLaunches && runner_.verdict().stopped()) return evidence_.ncu.clear();
+    OperatorSource operators{std::string(source.format->source), files[0].filename().string(), {}, {}};
+    parsers::Reading reading = source.format->read(files);
+    if (auto* trace = std::get_if<Trace>(&reading)) operators.trace = std::move(*trace);
+    else if (auto* records = std::get_if<OperatorRecords>(&reading)) operators.records = std::move(*records);
+    else if (auto* report = std::get_if<NcuReport>(&reading)) return evidence_.ncu.push_back(std::move(*report));
+    else return evidence_.counters.push_back(std::get<CounterReport>(std::move(reading)));
+    evidence_.operators.push_back(std::move(operators));
+  }
+
+  // Its export, or what the collector left. The run is one without it, too.
+  void read_operator_pass() {
+    const fs::path sqlite = request_.operators / "run.sqlite";
+    const auto files = collector_files(request_.operators / "collector");
+    std::error_code ignored;
+    if (request_.operators.empty() || (files.empty() && !fs::exists(sqlite, ignored))) return;
+    try {
+      add_operator_pass(files.empty() ? read_nsys_timeline(sqlite, request_.config) : read_collector_timeline(files, request_.config),
+                        request_.operators, evidence_);
+    } catch (const Error& error) {
+      evidence_.adaptations.push_back({Code::kOperatorsFailed, {"could not be read: " + error.message}, request_.operators.string()});
+    }
+  }
+
+  // The files to read: what the tool makes of its report, or the copy that the bundle keeps.
+  std::vector<fs::path> exported(const ImportSource& source) {
+    std::vector<fs::path> files = source.files;
+    const bool nsys = source.format->gives == Gives::kNsysExport;
+    for (fs::path& file : files) {
+      if (parsers::is_report(*source.format, file)) file = nsys ? sqlite_of(file) : csv_of(file);
+      else if (nsys && request_.copy) file = copied(file);
+    }
+    return files;
+  }
+
+  const Toolset& tools() {
+    if (!tools_) tools_ = find_tools(request_.config.tools);
+    return *tools_;
+  }
+
+  fs::path sqlite_of(const fs::path& file) {
+    if (!tools().nsys) tool_needed("nsys", file, fmt::format("nsys export --type sqlite -o out.sqlite {}", shell_quoted(file.string())));
+    Pass pass = plan_nsys_export(request_.config, *tools().nsys, bundle_.path());
+    fs::create_directories(bundle_.path() / "nsys");
+    pass.process.argv = nsys_export_argv(*tools().nsys, fs::absolute(file), bundle_.path() / pass.outputs.at(0));
+    const fs::path sqlite = export_nsys(pass, request_.config, runner_);
+    if (sqlite.empty()) throw_verdict(file);
+    return sqlite;
+  }
+
+  fs::path copied(const fs::path& file) {
+    const fs::path copy = bundle_.path() / "nsys" / "run.sqlite";
+    fs::create_directories(copy.parent_path());
+    std::error_code failure;
+    fs::copy_file(file, copy, failure);
+    if (failure)
+      throw Error(ErrorKind::kOutput, fmt::format("cannot copy the export: {}", failure.message()),
+                  fmt::format("{} ({})", copy.string(), free_space_of(copy)), "import without --copy");
+    fs::permissions(copy, fs::perms::owner_write, fs::perm_options::add, failure);
+    if (!request_.config.artifacts.keep_env) redact_environment(copy);
+    return copy;
+  }
+
+  fs::path csv_of(const fs::path& file) {
+    if (!tools().ncu)
+      tool_needed("ncu", file,
+                  fmt::format("LC_ALL=C ncu --import {} --csv --page raw --print-units base > raw.csv", shell_quoted(file.string())));
+    Pass pass = plan_ncu_exports(request_.config, *tools().ncu, bundle_.path()).at(0);
+    fs::create_directories(bundle_.path() / "ncu");
+    pass.process.argv = ncu_export_argv(*tools().ncu, fs::absolute(file), "raw");
+    pass.outputs = {fs::path("ncu") / (file.stem().string() + ".csv")};
+    pass.process.stdout_log = bundle_.path() / pass.outputs[0];
+    const auto result = runner_.run(pass);
+    const fs::path csv = bundle_.path() / pass.outputs[0];
+    if (result && ended_well(&*result) && fs::exists(csv)) return csv;  // a report of the same name may have left one before
+    if (runner_.verdict().stopped()) return {};
+    throw Error(ErrorKind::kTool, "ncu could not export its report", file.string(), result ? result->stderr_text.substr(0, 300) : "");
+  }
+
+  [[noreturn]] void throw_verdict(const fs::path& file) const {
+    const auto& problems = runner_.verdict().problems();
+    if (problems.empty()) throw Error(ErrorKind::kInternal, "the export vanished", file.string());
+    throw Error(runner_.verdict().failure().value_or(ErrorKind::kTool), problems[0].what, problems[0].where, problems[0].fix);
+  }
+
+  const ImportRequest& request_;
+  const Bundle& bundle_;
+  PassRunner& runner_;
+  Evidence evidence_;
+  std::optional<Toolset> tools_;
+};
+
+}  // namespace
+
+std::vector<ImportSource> sources_of(const ImportRequest& request) {
+  std::vector<ImportSource> sources;
+  for (const parsers::Format* format : parsers::formats()) {
+    const auto given = request.files.find(format->name);
+    if (given == request.files.end() || given->second.empty()) continue;
+    if (format->together) sources.push_back({format, given->second});
+    else
+      for (const auto& file : given->second) sources.push_back({format, {file}});
+  }
+  return sources;
+}
+
+Evidence read_import(const ImportRequest& request, const Bundle& bundle, PassRunner& runner) {
+  return ImportReader(request, bundle, runner).read();
+}
+
+}  // namespace nl::orchestrator

@@ -6,6 +6,7 @@ import importlib.util
 import io
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,7 @@ class TreeCase(unittest.TestCase):
         return path
 
 
+@unittest.skipUnless(shutil.which('git'), 'needs git')
 class ChangedTest(TreeCase):
     def git(self, *words):
         env = {**os.environ, 'GIT_AUTHOR_NAME': 'a', 'GIT_AUTHOR_EMAIL': 'a@b', 'GIT_COMMITTER_NAME': 'a', 'GIT_COMMITTER_EMAIL': 'a@b',

@@ -125,6 +125,11 @@ class RoomsTest(TreeCase):
         self.assertEqual(tidied(['model/run.cpp', 'docs/a.md', 'model/unused.h'], objects, self.users()), ['model/run.cpp'])
 
 
+    def test_clang_tidy_does_without_what_the_compiler_precompiled(self):
+        command = "c++ -Imodel -include model_pch.hpp -fpch-preprocess '-DA=\"b c\"' -c ../model/run.cpp"
+        self.assertEqual(check.without_precompiled_headers(command), "c++ -Imodel '-DA=\"b c\"' -c ../model/run.cpp")
+
+
 class TestsTest(unittest.TestCase):
     def test(self, *words, depends=()):
         return check.Test({'name': 'x', 'depends': list(depends), 'cmd': [str(word) for word in words]}, {'id': ['tests/unit/model/model_tests']})

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 PATH = pathlib.Path(__file__).resolve().parents[3] / 'tools' / 'check'
@@ -148,10 +149,10 @@ class TestsTest(unittest.TestCase):
 
 
 class VerdictTest(unittest.TestCase):
-    def verdict(self, *results, minutes=5, left_out=()):
+    def verdict(self, *results, left_out=()):
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            steps = check.Steps(minutes)
+            steps = check.Steps(5)
             for number, result in enumerate(results):
                 steps.run(f'step {number}', lambda result=result: result)
             steps.left_out += left_out
@@ -159,16 +160,27 @@ class VerdictTest(unittest.TestCase):
         return status, said.getvalue().splitlines()
 
     def test_a_failed_step_fails_the_check(self):
-        status, lines = self.verdict(True, False, True)
+        status, lines = self.verdict([], ['lint format', 'the build of cli'], [])
         self.assertEqual(status, 1)
-        self.assertRegex(lines[-1], r'^check: FAILED: step 1, 0 min \d+ s$')
-        status, lines = self.verdict(True)
-        self.assertEqual(status, 0)
+        self.assertRegex(lines[-1], r'^check: FAILED: lint format, the build of cli, 0 min \d+ s$')
+        status, lines = self.verdict([], None)
+        self.assertEqual((status, lines[-2]), (0, '   out of time, 0 s'))
         self.assertRegex(lines[-1], r'^check: passed, 0 min \d+ s$')
 
     def test_what_was_left_out_is_named(self):
-        status, lines = self.verdict(True, left_out=['cli'])
+        status, lines = self.verdict([], left_out=['cli'])
         self.assertEqual((status, lines[-2]), (0, 'check: not checked: cli'))
+
+    def test_rooms_that_do_not_fit_are_left_out_and_a_failure_is_none_of_them(self):
+        for result, failed, left in ((None, [], 1), (['cli'], ['cli'], 0), ([], [], 0)):
+            with contextlib.redirect_stdout(io.StringIO()), unittest.mock.patch.object(check, 'check_rooms', return_value=result):
+                steps = check.Steps(5)
+                check.check_others(steps, [], {'cli': 3})
+            self.assertEqual((steps.failed, len(steps.left_out)), (failed, left))
+        with unittest.mock.patch.object(check, 'check_rooms') as asked:
+            steps = check.Steps(1e-9)
+            check.check_others(steps, [], {'cli': 3, 'model': 1})
+        self.assertEqual((asked.call_count, steps.left_out[0].split(', which')[0]), (0, 'model, cli'))
 
     def test_time_is_over_only_where_it_is_limited(self):
         self.assertFalse(check.Steps(0).over())

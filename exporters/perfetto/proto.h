@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kStateCleared = 1, kNeedsState = 2;
 }  // namespace packet
 namespace clocks {
 enum : unsigned { kClocks = 1, kPrimary = 2, kId = 1, kTimestamp = 2, kRealtime = 1, kBoottime = 6 };
-}                       // namespace clocks
+}  // namespace clocks
 namespace descriptor {  // track_event/track_descriptor.proto, process_, thread_ and counter_descriptor.proto
 enum : unsigned { kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8 };
 enum : unsigned { kProcessPid = 1, kProcessName = 6, kThreadPid = 1, kThreadTid = 2, kThreadName = 5, kUnit = 3, kUnitName = 6 };

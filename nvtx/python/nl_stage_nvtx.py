@@ -229,7 +229,9 @@ class _Injection(_Backend):
             _fields_ = [("size", ctypes.c_size_t), ("version", ctypes.c_uint32), ("reserved", ctypes.c_uint32),
                         ("set_tool_version", ctypes.c_void_p)]
 
-        as_pointer = lambda function: ctypes.cast(function, ctypes.c_void_p)
+        def as_pointer(function):
+            return ctypes.cast(function, ctypes.c_void_p)
+
         callbacks = Callbacks(ctypes.sizeof(Callbacks), as_pointer(module_table))
         version = VersionInfo(ctypes.sizeof(VersionInfo), 3, 0, as_pointer(set_tool_version))
         addresses = {1: ctypes.addressof(callbacks), 3: ctypes.addressof(version)}

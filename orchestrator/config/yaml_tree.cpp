@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "model/error.h"
 
@@ -29,7 +30,7 @@ void convert_map(const YAML::Node& node, YamlTree& tree, const Where& where, int
     if (twin != tree.entries.end())
       throw Error(ErrorKind::kConfig, fmt::format("the key '{}' is given twice", key.name), where(key.place),
                   fmt::format("keep one of them; the first is on line {}", twin->first.place.line));
-    tree.entries.emplace_back(std::move(key), convert(entry.second, where, depth + 1));
+    tree.entries.push_back({std::move(key), convert(entry.second, where, depth + 1)});
   }
 }
 

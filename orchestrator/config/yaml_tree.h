@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "orchestrator/config/conf_files.h"
@@ -23,10 +22,17 @@ struct YamlTree {
 
   Kind kind = Kind::kNull;
   Place place;
-  std::string text;                               // of a scalar
-  bool quoted = false;                            // "20" is a text, 20 a number
-  std::vector<YamlTree> items;                    // of a list
-  std::vector<std::pair<Key, YamlTree>> entries;  // of a map, in order
+  std::string text;             // of a scalar
+  bool quoted = false;          // "20" is a text, 20 a number
+  std::vector<YamlTree> items;  // of a list
+  struct Entry;
+  std::vector<Entry> entries;  // of a map, in order
+};
+
+// A std::pair would need the whole YamlTree before it is complete; clang refuses that.
+struct YamlTree::Entry {
+  Key first;
+  YamlTree second;
 };
 
 // How messages call a file, and what to write into an empty one.

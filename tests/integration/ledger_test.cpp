@@ -4,7 +4,7 @@
 #include "tests/integration/harness.h"
 
 // The verbs of the ledger, as a user calls them, on runs that were imported a moment ago.
-using nl::test::Outcome, nl::test::Scene;
+using nl::test::have_collector, nl::test::Outcome, nl::test::Scene;
 
 namespace {
 

@@ -64,9 +64,11 @@ def main():
               f"gain {percent(gain)}: {finding['message']}")
     print(f"  {len(run['abstentions'])} rules abstained")
     for row in run["perturbation"]["stages"]:
-        print(f"  {row['profiler']} on {row['stage']}: {percent(row['slowdown'])} [{percent(row['low'])}, {percent(row['high'])}] {row['verdict']} {row['note'] or ''}")
+        print(f"  {row['profiler']} on {row['stage']}: {percent(row['slowdown'])} [{percent(row['low'])}, {percent(row['high'])}] "
+              f"{row['verdict']} {row['note'] or ''}")
     for row in run["energy"]["stages"]:
-        print(f"  energy {row['stage']}: {row['joules_per_window']} J a window, {row['joules_per_token']} J a token, {row['mean_power_w']} W {row['note'] or ''}")
+        print(f"  energy {row['stage']}: {row['joules_per_window']} J a window, {row['joules_per_token']} J a token, "
+              f"{row['mean_power_w']} W {row['note'] or ''}")
     for what in failures:
         print("FAILED:", what)
     return 1 if failures else 0

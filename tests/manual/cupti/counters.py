@@ -121,14 +121,16 @@ def compare_field(setting, name, both, field, floor):
 
 def compare(setting, name, both):
     shared = both.shared
-    setting.verdict(name, "kernels measured by both", bool(shared), f"{len(shared)}; only ours {len(both.ours) - len(shared)}, only ncu's {len(both.theirs) - len(shared)}")
+    setting.verdict(name, "kernels measured by both", bool(shared),
+                    f"{len(shared)}; only ours {len(both.ours) - len(shared)}, only ncu's {len(both.theirs) - len(shared)}")
     for field, floor in COMPARED.items():
         compare_field(setting, name, both, field, floor)
     # Weighted by the launches of each shape, what one kernel finds in L2 and the next does not evens out.
     sums = [sum(median_of(some[key], "dram_bytes") * (some[key][0]["nsys_calls"] or 0) for key in shared) for some in (both.ours, both.theirs)]
     if not shared or sums[1] == 0:
         return
-    setting.verdict(name, "DRAM bytes of all launches within 3 %", abs(sums[0] - sums[1]) <= NEAR * sums[1], f"ours {sums[0] / 1e6:.1f} MB, ncu {sums[1] / 1e6:.1f} MB ({sums[0] / sums[1] - 1:+.2%})")
+    setting.verdict(name, "DRAM bytes of all launches within 3 %", abs(sums[0] - sums[1]) <= NEAR * sums[1],
+                    f"ours {sums[0] / 1e6:.1f} MB, ncu {sums[1] / 1e6:.1f} MB ({sums[0] / sums[1] - 1:+.2%})")
 
 
 def prefill_by_ncu(argv, windows):
@@ -154,7 +156,8 @@ def stages(run, argv):
 
 
 def by_ncu(setting, out, caches, sets, argv):
-    return samples_of(profiled(setting, out, ["--set", "capture.prefer=cupti", "--set", "capture.counters=auto", "--set", "ncu.set=", "--set", "ncu.sections=[]", "--set",
+    return samples_of(profiled(setting, out, ["--set", "capture.prefer=cupti", "--set", "capture.counters=auto", "--set", "ncu.set=",
+                                              "--set", "ncu.sections=[]", "--set",
                                               f"ncu.metrics=[{','.join(ONE_PASS)}]", "--set", f"ncu.cache_control={caches}", "--set",
                                               f"ncu.launch_count={LAUNCHES}", *sets], argv))
 

@@ -7,8 +7,20 @@ import subprocess
 import sys
 import time
 
-from cupti.tracers import (HOLDS, SPINS, WARM_UP, clean_env, collector_env, json_line, kernel_count, notes_of, our_bundle, rows, under_nsys,
-                           under_ours)
+from cupti.tracers import (
+    HOLDS,
+    SPINS,
+    WARM_UP,
+    clean_env,
+    collector_env,
+    json_line,
+    kernel_count,
+    notes_of,
+    our_bundle,
+    rows,
+    under_nsys,
+    under_ours,
+)
 
 AROUND = WARM_UP + SPINS + HOLDS
 GRAPHS = ("import torch\nx = torch.ones(64, device='cuda')\ny = x + x\ntorch.cuda.synchronize()\nfor i in range(300):\n  g = torch.cuda.CUDAGraph()\n"
@@ -65,7 +77,8 @@ def flushed_while_capturing(setting):
     out = setting.fresh("faults/capture")
     ran = under_ours(setting, [sys.executable, "-c", GRAPHS], out, NL_STAGE_FLUSH_MS="10")
     (nodes,), = rows(our_bundle(setting, out)[0], "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE graphNodeId IS NOT NULL")
-    setting.verdict("capture", "flushes while graphs are captured", ran.returncode == 0 and nodes == 300 * 20, f"status {ran.returncode}, {nodes} nodes {ran.stderr[-200:]}")
+    setting.verdict("capture", "flushes while graphs are captured", ran.returncode == 0 and nodes == 300 * 20,
+                    f"status {ran.returncode}, {nodes} nodes {ran.stderr[-200:]}")
 
 
 def left_running(setting):
@@ -86,7 +99,8 @@ def no_cuda(setting):
         out = setting.fresh("faults/no-cuda")
         ran = under_ours(setting, argv, out)
         files = list((out / "trace").glob("*"))
-        setting.verdict(name, f"{name}: left alone", ran.returncode == 0 and not files and not ran.stderr, f"status {ran.returncode}, {len(files)} files {ran.stderr[:200]}")
+        setting.verdict(name, f"{name}: left alone", ran.returncode == 0 and not files and not ran.stderr,
+                        f"status {ran.returncode}, {len(files)} files {ran.stderr[:200]}")
 
 
 def unwritable(setting):
@@ -98,7 +112,8 @@ def unwritable(setting):
 def two_at_once(setting, name, **more):
     """Both programs' kernels, in one capture of two files."""
     out = setting.fresh(f"faults/{name}")
-    processes = [subprocess.Popen([setting.loop, "20000"], env=collector_env(setting, out / "trace", **more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    processes = [subprocess.Popen([setting.loop, "20000"], env=collector_env(setting, out / "trace", **more), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True)
                  for _ in range(2)]
     said = [process.communicate(timeout=120) for process in processes]
     if any(process.returncode != 0 for process in processes):
@@ -153,7 +168,8 @@ def no_permission(setting):
     library = str(folder / "libnl_collector.so")
     env = clean_env(CUDA_INJECTION64_PATH=library, NVTX_INJECTION64_PATH=library, NL_STAGE_TRACE_DIR=str(folder / "trace"), NL_STAGE_COUNTERS="stages",
                     NL_STAGE_COUNTER_METRICS="gpu__time_duration.sum", NL_STAGE_COUNTER_RANGES="LLM@prefill", HOME=str(folder))
-    ran = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(folder / "nl-llm-cuda"), "--layers", "2", "--hidden", "256", "--steps", "4"],
+    ran = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(folder / "nl-llm-cuda"), "--layers", "2", "--hidden", "256",
+                          "--steps", "4"],
                          env=env, capture_output=True, text=True)
     out = setting.fresh("faults/no-permission")
     shutil.copytree(folder / "trace", out / "trace")

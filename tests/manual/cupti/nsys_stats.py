@@ -20,7 +20,8 @@ def nsys_stats(setting):
     under_ours(setting, [setting.llm, "--layers", "2", "--hidden", "256", "--prompt", "32", "--steps", "8", "--iterations", "2"], out)
     sqlite, _ = our_bundle(setting, out)
     for report in NEEDED + MORE:
-        said = subprocess.run(["nsys", "stats", "--report", report, "--format", "csv", "--output", "-", str(sqlite)], env=clean_env(), capture_output=True, text=True)
+        said = subprocess.run(["nsys", "stats", "--report", report, "--format", "csv", "--output", "-", str(sqlite)], env=clean_env(), capture_output=True,
+                              text=True)
         table = [line for line in said.stdout.splitlines() if "," in line]
         works = said.returncode == 0 and len(table) >= 2
         last = (said.stdout + said.stderr).strip().splitlines()[-1:] or [""]

@@ -46,7 +46,10 @@ def mean_ms(run, name):
 def compare_stages(run, watches, comparison):
     """Means, and without the first request: the report leaves it out as warm-up."""
     requests = [request for watch in watches for request in watch[1:]]
-    mean = lambda values: 1e3 * statistics.mean(values)
+
+    def mean(values):
+        return 1e3 * statistics.mean(values)
+
     by_generate = mean_ms(run, "request") is not None  # a loop of its own has no call around its request
     if by_generate:
         comparison.row("request, mean ms", mean_ms(run, "request"), mean(r["request_s"] for r in requests), STOPWATCH_LIMIT)
@@ -118,7 +121,8 @@ def show_conclusions(run):
         print(f"  {stage['name']}: {host['samples']} samples in {host['waited_ns'] / 1e6:.1f} ms of waiting")
         for line in host["lines"][:3]:
             frame = line["frame"] if "frame" in line else line
-            print(f"    {100 * line['samples'] / max(host['samples'], 1):.0f} %  {pathlib.Path(frame['file']).name}:{frame['line']} {frame['function']}: {frame['source']}")
+            print(f"    {100 * line['samples'] / max(host['samples'], 1):.0f} %  {pathlib.Path(frame['file']).name}:{frame['line']} "
+                  f"{frame['function']}: {frame['source']}")
 
 
 def main():

@@ -14,6 +14,7 @@
 #include "tests/unit/analysis/trace_builder.h"
 #include "tests/unit/files.h"
 
+using nl::analysis::WarmupRule;
 using nl::test::kLlama;
 using nl::test::kProbe;
 

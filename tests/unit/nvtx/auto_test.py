@@ -6,7 +6,7 @@ import textwrap
 import time
 import unittest
 
-from auto_case import FOUR_TOKENS, MODEL, REAL, ROOT, AutoCase, RealCase, as_text, run_tests
+from auto_case import FOUR_TOKENS, REAL, ROOT, AutoCase, RealCase, as_text, run_tests
 from auto_fakes import write_fakes
 
 

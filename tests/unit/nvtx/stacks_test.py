@@ -218,7 +218,7 @@ class SamplesTest(StacksCase):
             print(len(gc.callbacks))
             """)
         self.assertIn(2, [generation for _, _, _, generation in stacks.collections])
-        for begin, end, thread, _ in stacks.collections:
+        for begin, end, _, _ in stacks.collections:
             self.assertGreaterEqual(end - begin, 50_000)
         self.assertIn(stacks.pid, {thread for _, _, thread, _ in stacks.collections})
 
@@ -370,7 +370,8 @@ class LifeTest(StacksCase):
             if lost == 0:
                 break
         share = cost_ns / (time_ns - stacks.counts[0][0])
-        print(f"sampler: {share:.2%} of the time, {cost_ns / written / 1e3:.0f} us a sample of 60 frames, {written / (time_ns - stacks.counts[0][0]) * 1e9:.0f} a second")
+        print(f"sampler: {share:.2%} of the time, {cost_ns / written / 1e3:.0f} us a sample of 60 frames, "
+              f"{written / (time_ns - stacks.counts[0][0]) * 1e9:.0f} a second")
         self.assertEqual((written, lost), (len(stacks.samples), 0))
         self.assertLess(share, 0.03)  # 1.6 % is the aim; in so short a time the first samples and the first block weigh much
 

@@ -12,8 +12,8 @@ PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'tests/fixtures/RE
 def undocumented_keys():
     # Sample: {NL_KEY(run, mode), …    {NL_KEY_AS("nsys.export.sqlite", nsys, sqlite), …    {"model.layers", …
     source = ''.join((ROOT / 'orchestrator/config' / name).read_text() for name in ('keys.cpp', 'keys_model.cpp'))
-    keys = [f'{section}.{field}' for section, field in re.findall(r'NL_KEY\((\w+), (\w+)\), ', source)]
-    keys += re.findall(r'(?:NL_KEY_AS|text|whole|number|numbers)\("([\w.]+)"', source) + re.findall(r'"(model\.[\w.]+)"', source)
+    keys = [f'{section}.{field}' for section, field in re.findall(r'NL_KEY\((\w+), (\w+)\),\s', source)]
+    keys += re.findall(r'(?:NL_KEY_AS|text|whole|number|numbers)\(\s*"([\w.]+)"', source) + re.findall(r'"(model\.[\w.]+)"', source)
     keys = list(dict.fromkeys(keys))
     assert len(keys) > 50, keys
     page = (ROOT / 'docs/configuration.md').read_text()

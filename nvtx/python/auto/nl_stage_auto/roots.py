@@ -101,7 +101,9 @@ class Roots:
         if isinstance(compiled, self._module_class):
             self._wrap(type(compiled)) if type(compiled).__name__ == "OptimizedModule" else self._find(compiled)
         elif isinstance(compiled, types.FunctionType) and _may_call_models(model):
-            is_module = lambda value: isinstance(value, self._module_class)
+            def is_module(value):
+                return isinstance(value, self._module_class)
+
             function = getattr(compiled, "_torchdynamo_orig_callable", model)  # model may be compiled already
             inside = next(filter(is_module, [getattr(function, "__self__", None), *_values_of(function)]), None)
             wrapper = imitate(self._calls.around_function(compiled, inside, is_module), compiled)

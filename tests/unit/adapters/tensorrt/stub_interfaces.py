@@ -34,7 +34,8 @@ def stub(name, base, body):
 
 def main():
     folder, output = map(pathlib.Path, sys.argv[1:])
-    parts = ['#pragma once', '#pragma GCC system_header', '#include <NvInfer.h>', '#include <NvOnnxParser.h>', '#include "tests/unit/adapters/tensorrt/not_played.h"']
+    parts = ['#pragma once', '#pragma GCC system_header', '#include <NvInfer.h>', '#include <NvOnnxParser.h>',
+             '#include "tests/unit/adapters/tensorrt/not_played.h"']
     for header, (namespace, prefix, names) in WANTED.items():
         text = re.sub(r'/\*.*?\*/', ' ', (folder / header).read_text(), flags=re.DOTALL)
         text = ' '.join(re.sub(r'//[^\n]*|^\s*#[^\n]*', ' ', text, flags=re.MULTILINE).split())

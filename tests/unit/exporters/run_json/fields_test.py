@@ -11,7 +11,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 HEADERS = ["run", "stage", "stage_counters", "time_summary", "timeline", "operator", "host_code", "efficiency", "finding", "perturbation", "trace"]
 OF_TRACE = {"Device", "Dim3", "ImportStats"}
-NOT_IN_RUN = {"PowerSample", "DeviceTableEntry", "DramUse", "OperatorDtypes", "OperatorRecords", "HostSample", "HostSamples", "GarbageCollection"}  # what is summed up or chosen from before
+NOT_IN_RUN = {"PowerSample", "DeviceTableEntry", "DramUse", "OperatorDtypes", "OperatorRecords", "HostSample", "HostSamples",
+              "GarbageCollection"}  # what is summed up or chosen from before
 SUMMED_UP = {"StageCounters::dram_use", "StageSampling::dram_use"}  # in dram_pct
 
 

@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include "analysis/nsys_stats/reports.h"
+#include "exporters/power_csv.h"
 #include "exporters/run_json/run_json.h"
 #include "exporters/stat_text.h"
 #include "model/words.h"
@@ -25,12 +26,12 @@ void write_stat_tables(const Bundle& bundle, const Trace& trace) {
 }
 
 void write_power(const Bundle& bundle, const Evidence& evidence) {
-  std::vector<NamedSamples> sampled;
+  std::vector<exporters::NamedSamples> sampled;
   const auto& unprofiled = evidence.repeats.unprofiled_power;
   for (std::size_t i = 0; i < unprofiled.size(); ++i)
     sampled.emplace_back(fmt::format("{}-{}", key_of(PassKind::kUnprofiled), i + 1), &unprofiled[i].samples);
   if (!evidence.power.empty()) sampled.emplace_back(key_of(tracing_pass(evidence.tracer)), &evidence.power);
-  if (!sampled.empty()) bundle.write("energy/samples.csv", samples_csv(sampled));
+  if (!sampled.empty()) bundle.write("energy/samples.csv", exporters::samples_csv(sampled));
 }
 
 std::optional<Remark> write_perfetto(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run) {

@@ -8,6 +8,7 @@
 
 #include "analysis/figures/overhead/measured.h"
 #include "collector/trace_format.h"
+#include "exporters/power_csv.h"
 #include "orchestrator/capture/execute.h"
 #include "orchestrator/capture/power.h"
 #include "orchestrator/config/warmup_rule.h"
@@ -335,10 +336,10 @@ TEST_CASE("readings of the meters become a table that stays small") {
   }
   samples[0].power_w = 300.5;
   samples[0].throttle_reasons = 0x44;
-  const std::string all = samples_csv({{"bare-1", &samples}});
+  const std::string all = exporters::samples_csv({{"bare-1", &samples}});
   CHECK(all.find("\nbare-1,1000,0,300.5,,,,,,0x44\nbare-1,1000,1,,,,,,,\nbare-1,1001,0,") != std::string::npos);
   CHECK(std::count(all.begin(), all.end(), '\n') == 11);
-  const std::string fewer = samples_csv({{"bare-1", &samples}}, 4);  // every third of five readings
+  const std::string fewer = exporters::samples_csv({{"bare-1", &samples}}, 4);  // every third of five readings
   CHECK(std::count(fewer.begin(), fewer.end(), '\n') == 5);
   CHECK(fewer.find("bare-1,1003,1,") != std::string::npos);
 }
@@ -408,9 +409,10 @@ TEST_CASE("each reading of the meters stands under its own name, and as many row
   samples[0] = {5, 3, 1.5, 2.5, 3.5, 4.5, 5.5, 0.25, 0x1};
   const std::string header =
       "pass,utc_ns,device,power_w,energy_j,sm_clock_mhz,memory_clock_mhz,temperature_c,gpu_utilisation,throttle_reasons\n";
-  CHECK(samples_csv({{"a", &samples}}, 4) == header + "a,5,3,1.5,2.5,3.5,4.5,5.5,0.25,0x1\na,1,0,,,,,,,\na,2,0,,,,,,,\na,3,0,,,,,,,\n");
-  CHECK(samples_csv({{"a", &samples}}, 3) == header + "a,5,3,1.5,2.5,3.5,4.5,5.5,0.25,0x1\na,2,0,,,,,,,\n");
-  CHECK(samples_csv({}, 3) == header);
+  CHECK(exporters::samples_csv({{"a", &samples}}, 4) ==
+        header + "a,5,3,1.5,2.5,3.5,4.5,5.5,0.25,0x1\na,1,0,,,,,,,\na,2,0,,,,,,,\na,3,0,,,,,,,\n");
+  CHECK(exporters::samples_csv({{"a", &samples}}, 3) == header + "a,5,3,1.5,2.5,3.5,4.5,5.5,0.25,0x1\na,2,0,,,,,,,\n");
+  CHECK(exporters::samples_csv({}, 3) == header);
 }
 
 TEST_CASE("a repetition that cannot be read, or has no ranges, is noted by its own name") {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/time.h"
@@ -33,8 +34,14 @@ struct SessionNode {
   std::vector<std::string> holds;                      // the nodes of the model file that were fused into it
   std::optional<std::uint64_t> index = {};             // as the backend numbers its nodes
   std::string output_shapes = {}, output_dtypes = {};  // as shapes and dtypes, which are of the inputs
+  std::string inside = {};                             // the nodes whose body it is part of, each with its index: "/Loop#3/"
   friend bool operator==(const SessionNode&, const SessionNode&) = default;
 };
+
+// What a node is in its model, whatever shapes it runs with. A name alone does not tell: some fusions call all their nodes the same, and two
+// loops may have bodies with the same names and numbers.
+using NodeIdentity = std::tuple<std::string, std::string, std::string, std::optional<std::uint64_t>>;
+inline NodeIdentity identity_of(const SessionNode& node) { return {node.inside, node.name, node.type, node.index}; }
 
 // One execution of a node.
 struct NodeRun {
@@ -62,7 +69,7 @@ struct ModelSession {
   bool host_times_known = true;                // false: the backend measures on the device alone
   std::vector<SessionNode> nodes;              // in the order in which the first iteration ran them
   std::vector<NodeRun> runs;
-  std::vector<std::string> notes;  // "logits: 3 of 1024 values are NaN"
+  std::vector<std::string> notes;              // "logits: 3 of 1024 values are NaN"
 
   Ns time_of(const NodeRun& run) const { return host_times_known ? run.host_ns : run.gpu_ns.value_or(0); }
 };

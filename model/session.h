@@ -53,6 +53,21 @@ struct NodeRun {
   friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };
 
+// A node of the graph that a backend made of the model's.
+struct OptimisedNode {
+  std::string name, type;
+  std::vector<std::string> holds;  // as SessionNode's
+  friend bool operator==(const OptimisedNode&, const OptimisedNode&) = default;
+};
+
+// A profile that the backend's library wrote, and what only the session knows of it.
+struct SessionProfile {
+  std::string file;                  // beside the session's record
+  std::vector<Ns> zero_ns;           // CLOCK_MONOTONIC at the profile's time 0; for each iteration, warm-up included
+  std::vector<OptimisedNode> graph;  // in the order of its file; empty: not known
+  friend bool operator==(const SessionProfile&, const SessionProfile&) = default;
+};
+
 // A model file that was run by one of the adapters: how, how long, and every operator of it.
 struct ModelSession {
   std::string backend, version;                    // "onnxruntime", "1.21.0"
@@ -70,6 +85,7 @@ struct ModelSession {
   std::vector<SessionNode> nodes;              // in the order in which the first iteration ran them
   std::vector<NodeRun> runs;
   std::vector<std::string> notes;              // "logits: 3 of 1024 values are NaN"
+  std::optional<SessionProfile> profile = {};  // where nodes and runs are, until it is read
 
   Ns time_of(const NodeRun& run) const { return host_times_known ? run.host_ns : run.gpu_ns.value_or(0); }
 };

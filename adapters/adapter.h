@@ -45,11 +45,12 @@ struct SessionOptions {
   std::function<void()> check_interrupt = [] {};  // throws where Ctrl-C was pressed; between iterations, and while an engine is built
 };
 
-// What was executed since the session was opened.
+// What was executed since the session was opened: nodes and runs, or the profile that the library wrote of them.
 struct Executions {
   std::vector<SessionNode> nodes;
   std::vector<NodeRun> runs;  // iterations count from 0, warm-up included
   bool host_times_known = true;
+  std::optional<SessionProfile> profile = {};
 };
 
 class Session {

@@ -94,19 +94,6 @@ std::vector<bool> only_warmed_up(const Executions& executions, std::uint32_t war
   return only;
 }
 
-// Iterations of the profiled part, without its warm-up.
-void keep_measured(Executions executions, std::uint32_t warmup, ModelSession& out) {
-  const std::vector<bool> dropped = only_warmed_up(executions, warmup);
-  std::vector<std::uint32_t> kept_as(dropped.size());
-  for (std::size_t n = 0; n < dropped.size(); ++n) {
-    kept_as[n] = static_cast<std::uint32_t>(out.nodes.size());
-    if (!dropped[n]) out.nodes.push_back(std::move(executions.nodes[n]));
-  }
-  out.host_times_known = executions.host_times_known;
-  for (const NodeRun& run : executions.runs)
-    if (run.iteration >= warmup) out.runs.push_back({run.iteration - warmup, kept_as[run.node], run.start_ns, run.host_ns, run.gpu_ns});
-}
-
 std::unique_ptr<Session> opened(const Adapter& adapter, const MeasureOptions& options, bool profiled) {
   SessionOptions session = options.session;
   session.profiled = profiled;
@@ -117,6 +104,20 @@ std::unique_ptr<Session> opened(const Adapter& adapter, const MeasureOptions& op
 }
 
 }  // namespace
+
+void keep_measured(Executions executions, ModelSession& session) {
+  session.profile = std::move(executions.profile);
+  session.host_times_known = executions.host_times_known;
+  const std::vector<bool> dropped = only_warmed_up(executions, session.warmup);
+  std::vector<std::uint32_t> kept_as(dropped.size());
+  for (std::size_t n = 0; n < dropped.size(); ++n) {
+    kept_as[n] = static_cast<std::uint32_t>(session.nodes.size());
+    if (!dropped[n]) session.nodes.push_back(std::move(executions.nodes[n]));
+  }
+  for (const NodeRun& run : executions.runs)
+    if (run.iteration >= session.warmup)
+      session.runs.push_back({run.iteration - session.warmup, kept_as[run.node], run.start_ns, run.host_ns, run.gpu_ns});
+}
 
 ModelSession measure(const Adapter& adapter, const MeasureOptions& options) {
   ModelSession out;
@@ -148,7 +149,7 @@ ModelSession measure(const Adapter& adapter, const MeasureOptions& options) {
   options.session.progress(fmt::format("{} iterations profiled", options.iterations));
   warm_up(*session, options);
   out.profiled_ns = timed_iterations(*session, options, true);
-  keep_measured(session->executions(), options.warmup, out);
+  keep_measured(session->executions(), out);
   return out;
 }
 

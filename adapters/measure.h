@@ -19,6 +19,10 @@ struct MeasureOptions {
 
 // Loads the model, makes its inputs, runs it unprofiled and then profiled. Each iteration of the second part is a range (kIterationStage); operators get ranges
 // of their own where the backend calls us at each.
+// Nodes and runs of a backend whose library writes a profile are in that file, ModelSession::profile.
 ModelSession measure(const Adapter& adapter, const MeasureOptions& options);
+
+// Gives a session the executions of its profiled iterations, without those of the warm-up and the nodes that only the warm-up ran.
+void keep_measured(Executions executions, ModelSession& session);
 
 }  // namespace nl::adapters

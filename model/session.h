@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/time.h"
@@ -33,8 +34,14 @@ struct SessionNode {
   std::vector<std::string> holds;                      // the nodes of the model file that were fused into it
   std::optional<std::uint64_t> index = {};             // as the backend numbers its nodes
   std::string output_shapes = {}, output_dtypes = {};  // as shapes and dtypes, which are of the inputs
+  std::string inside = {};                             // the nodes whose body it is part of, each with its index: "/Loop#3/"
   friend bool operator==(const SessionNode&, const SessionNode&) = default;
 };
+
+// What a node is in its model, whatever shapes it runs with. A name alone does not tell: some fusions call all their nodes the same, and two
+// loops may have bodies with the same names and numbers.
+using NodeIdentity = std::tuple<std::string, std::string, std::string, std::optional<std::uint64_t>>;
+inline NodeIdentity identity_of(const SessionNode& node) { return {node.inside, node.name, node.type, node.index}; }
 
 // One execution of a node.
 struct NodeRun {
@@ -44,6 +51,21 @@ struct NodeRun {
   Ns host_ns = 0;
   std::optional<Ns> gpu_ns;  // as the backend itself measured it on the device
   friend bool operator==(const NodeRun&, const NodeRun&) = default;
+};
+
+// A node of the graph that a backend made of the model's.
+struct OptimisedNode {
+  std::string name, type;
+  std::vector<std::string> holds;  // as SessionNode's
+  friend bool operator==(const OptimisedNode&, const OptimisedNode&) = default;
+};
+
+// A profile that the backend's library wrote, and what only the session knows of it.
+struct SessionProfile {
+  std::string file;                  // beside the session's record
+  std::vector<Ns> zero_ns;           // CLOCK_MONOTONIC at the profile's time 0; for each iteration, warm-up included
+  std::vector<OptimisedNode> graph;  // in the order of its file; empty: not known
+  friend bool operator==(const SessionProfile&, const SessionProfile&) = default;
 };
 
 // A model file that was run by one of the adapters: how, how long, and every operator of it.
@@ -62,7 +84,8 @@ struct ModelSession {
   bool host_times_known = true;                // false: the backend measures on the device alone
   std::vector<SessionNode> nodes;              // in the order in which the first iteration ran them
   std::vector<NodeRun> runs;
-  std::vector<std::string> notes;  // "logits: 3 of 1024 values are NaN"
+  std::vector<std::string> notes;              // "logits: 3 of 1024 values are NaN"
+  std::optional<SessionProfile> profile = {};  // where nodes and runs are, until it is read
 
   Ns time_of(const NodeRun& run) const { return host_times_known ? run.host_ns : run.gpu_ns.value_or(0); }
 };

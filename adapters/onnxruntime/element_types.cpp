@@ -43,8 +43,6 @@ std::optional<int> element_of_dtype(std::string_view dtype) {
   return found == kTypes.end() ? std::nullopt : std::optional(found->number);
 }
 
-std::string dtype_of_profile(const std::string& type) { return type == "float" ? "float32" : type == "double" ? "float64" : type; }
-
 std::string precision_of_element(int element) {
   const ElementType* type = type_of(element);
   return type ? std::string(type->precision) : "";

@@ -10,9 +10,6 @@ namespace nl::adapters {
 std::string dtype_of_element(int element);  // 1: "float32"; "onnx type 17" where no input can have it
 std::optional<int> element_of_dtype(std::string_view dtype);
 
-// "float" of ONNX Runtime's profile: "float32". A type that NumPy spells the same stays.
-std::string dtype_of_profile(const std::string& type);
-
 // The --precision that values of a type have: "fp32" for 1; empty for a type that is no number of a network.
 std::string precision_of_element(int element);
 

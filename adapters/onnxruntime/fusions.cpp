@@ -1,7 +1,6 @@
 #include "adapters/onnxruntime/fusions.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -56,22 +55,13 @@ class Fusions {
   std::unordered_map<std::string, std::size_t> producers_;
 };
 
-using NameAndType = std::pair<std::string, std::string>;
-
 }  // namespace
 
-void find_held_nodes(const std::vector<GraphNode>& original, const std::vector<GraphNode>& optimised, std::vector<SessionNode>& nodes) {
+std::vector<OptimisedNode> optimised_nodes(const std::vector<GraphNode>& original, const std::vector<GraphNode>& optimised) {
   const Fusions fusions(original, optimised);
-  std::map<NameAndType, std::vector<const GraphNode*>> by_name;
-  for (const GraphNode& node : optimised) by_name[{node.name, node.type}].push_back(&node);
-  std::map<NameAndType, std::vector<SessionNode*>> executed;
-  for (SessionNode& node : nodes) executed[{node.name, node.type}].push_back(&node);
-  // Some fusions call all their nodes the same ("BiasGelu"): they run in the order of the file. Of a part of them none can be told.
-  for (auto& [key, same] : executed) {
-    const auto found = by_name.find(key);
-    if (found == by_name.end() || found->second.size() != same.size()) continue;
-    for (std::size_t n = 0; n < same.size(); ++n) same[n]->holds = fusions.held_by(*found->second[n]);
-  }
+  std::vector<OptimisedNode> nodes;
+  for (const GraphNode& node : optimised) nodes.push_back({node.name, node.type, fusions.held_by(node)});
+  return nodes;
 }
 
 }  // namespace nl::adapters

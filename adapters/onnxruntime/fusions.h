@@ -7,9 +7,9 @@
 
 namespace nl::adapters {
 
-// Fills SessionNode::holds: the nodes of the model file that ONNX Runtime fused into one. `optimised` is the graph that it made of `original`.
-// A fused node holds what the model has between its inputs and its outputs; one whose outputs the model does not have, the node that its name
-// begins with. A node that is in the model as it is holds nothing.
-void find_held_nodes(const std::vector<GraphNode>& original, const std::vector<GraphNode>& optimised, std::vector<SessionNode>& nodes);
+// The nodes of the graph that ONNX Runtime made of `original`, each with those of the model file that were fused into it: what the model has
+// between its inputs and its outputs; of one whose outputs the model does not have, the node that its name begins with. A node that is in the
+// model as it is holds nothing.
+std::vector<OptimisedNode> optimised_nodes(const std::vector<GraphNode>& original, const std::vector<GraphNode>& optimised);
 
 }  // namespace nl::adapters

@@ -12,7 +12,6 @@
 #include "adapters/onnxruntime/element_types.h"
 #include "adapters/onnxruntime/failures.h"
 #include "adapters/onnxruntime/fusions.h"
-#include "adapters/onnxruntime/profile.h"
 #include "adapters/tensor_types.h"
 
 namespace nl::adapters {
@@ -105,15 +104,10 @@ class OnnxRuntimeSession : public Session {
 
   Executions executions() override {
     Ort::AllocatorWithDefaultOptions allocator;
-    const std::string file = session_.EndProfilingAllocated(allocator).get();
-    NodeProfile profile = read_node_profile(file);
-    if (profile.iterations < to_monotonic_ns_.size())  // it keeps a million events
-      throw Error(ErrorKind::kWorkload,
-                  fmt::format("ONNX Runtime's profile has {} of {} iterations", profile.iterations, to_monotonic_ns_.size()), file,
-                  "give fewer --iterations");
-    for (NodeRun& run : profile.runs) run.start_ns += profile_starts_ns_ + to_monotonic_ns_[run.iteration];
-    find_held_nodes(graph_.nodes, read_model_graph(optimised_file()).nodes, profile.nodes);
-    return {std::move(profile.nodes), std::move(profile.runs)};
+    Executions done;
+    done.profile = SessionProfile{session_.EndProfilingAllocated(allocator).get(), std::move(zero_ns_),
+                                  optimised_nodes(graph_.nodes, read_model_graph(optimised_file()).nodes)};
+    return done;
   }
 
  private:
@@ -134,7 +128,7 @@ class OnnxRuntimeSession : public Session {
   void note_clocks() {
     const Ns monotonic = now_on<std::chrono::steady_clock>(), of_day = now_on<std::chrono::system_clock>();
     const bool is_of_day = std::llabs(of_day - profile_starts_ns_) < std::llabs(monotonic - profile_starts_ns_);
-    to_monotonic_ns_.push_back(is_of_day ? monotonic - of_day : 0);
+    zero_ns_.push_back(profile_starts_ns_ + (is_of_day ? monotonic - of_day : 0));
   }
 
   void check_precision() const {
@@ -153,7 +147,7 @@ class OnnxRuntimeSession : public Session {
   ModelGraph graph_;
   Ort::Session session_;
   Ns profile_starts_ns_ = 0;
-  std::vector<Ns> to_monotonic_ns_;  // by iteration
+  std::vector<Ns> zero_ns_;  // as SessionProfile's
   std::vector<TensorSpec> inputs_, outputs_;
   std::vector<Tensor> tensors_;
   std::vector<Ort::Value> values_, results_;  // values_ are views of tensors_

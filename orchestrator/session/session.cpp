@@ -84,6 +84,23 @@ adapters::MeasureOptions measure_options(const ModelFileOptions& options, const 
   return measured;
 }
 
+// The backend's own profile goes beside the record: session.profile.json beside session.json.
+void write_record(ModelSession session, const fs::path& record) {
+  if (record.has_parent_path()) fs::create_directories(record.parent_path());
+  if (session.profile) {
+    const fs::path kept = fs::path(record).replace_extension(".profile.json");
+    std::error_code failed;
+    fs::copy_file(session.profile->file, kept, fs::copy_options::overwrite_existing, failed);
+    if (failed)
+      throw Error(ErrorKind::kOutput, "the profile of the session cannot be kept: " + failed.message(), kept.string(),
+                  "give --record a folder with room");
+    session.profile->file = kept.filename();
+  }
+  WholeFile file(record);
+  file.append(session_json(session));
+  file.commit();
+}
+
 }  // namespace
 
 void check_session(const ModelFileOptions& options) {
@@ -104,14 +121,11 @@ ModelSession run_session(const ModelFileOptions& options, const fs::path& record
   check_session(options);
   const Scratch scratch;
   const adapters::Adapter& adapter = adapters::adapter_named(options.backend);
-  ModelSession session = adapters::measure(adapter, measure_options(options, adapter, scratch.folder()));
-  if (!record.empty()) {
-    if (record.has_parent_path()) fs::create_directories(record.parent_path());
-    WholeFile file(record);
-    file.append(session_json(session));
-    file.commit();
-  }
-  return session;
+  const ModelSession session = adapters::measure(adapter, measure_options(options, adapter, scratch.folder()));
+  ModelSession whole = session;
+  read_profile(whole);  // first: nothing is left of a session that it refuses
+  if (!record.empty()) write_record(session, record);
+  return whole;
 }
 
 std::string session_text(const ModelSession& session) {

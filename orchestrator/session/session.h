@@ -11,7 +11,7 @@
 // it is supervised, traced and measured like every other workload, and what a backend's library does to it stays there.
 namespace nl::orchestrator {
 
-inline constexpr const char* kSessionRecord = "session/session.json";  // in the bundle
+inline constexpr const char* kSessionRecord = "session/session.json";  // in the bundle; session.profile.json may be beside it
 inline constexpr const char* kSessionRecordVariable = "NL_STAGE_SESSION_RECORD";
 
 // Before anything runs: the backend loads, and the file is there. Throws Error.

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 
 #include "model/error.h"
+#include "parsers/byte_source.h"
 
 namespace nl::parsers {
 namespace {
@@ -38,7 +40,11 @@ std::size_t string_end(const char* text, std::size_t at, std::size_t size) {
 }  // namespace
 
 JsonArrayFile::JsonArrayFile(const std::filesystem::path& file, std::string member)
-    : source_(file), where_(file.string()), member_(std::move(member)), buffer_(kFirstBuffer + kPadding) {
+    : JsonArrayFile([source = std::make_shared<ByteSource>(file)](char* to, std::size_t size) { return source->read(to, size); },
+                    file.string(), std::move(member)) {}
+
+JsonArrayFile::JsonArrayFile(Bytes bytes, std::string where, std::string member)
+    : bytes_(std::move(bytes)), where_(std::move(where)), member_(std::move(member)), buffer_(kFirstBuffer + kPadding) {
   find_array();
 }
 
@@ -57,7 +63,7 @@ bool JsonArrayFile::fill() {
     buffer_.resize(2 * used_ + kPadding);
   }
   const std::size_t room = buffer_.size() - kPadding - used_;
-  const std::size_t got = source_.read(buffer_.data() + used_, room);
+  const std::size_t got = bytes_(buffer_.data() + used_, room);
   used_ += got;
   std::memset(buffer_.data() + used_, 0, kPadding);
   ended_ = got < room;

@@ -2,11 +2,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "parsers/byte_source.h"
 
 namespace nl::parsers {
 
@@ -16,8 +15,12 @@ class JsonArrayFile {
  public:
   static constexpr std::size_t kPadding = 64;  // readable bytes behind an element, as simdjson wants them
 
+  using Bytes = std::function<std::size_t(char* to, std::size_t size)>;  // as ByteSource::read()
+
   // Throws Error(kInput) where the file cannot be read or has no such array.
   JsonArrayFile(const std::filesystem::path& file, std::string member);
+  // The same for a text that is not quite that of a file. `where` is for errors.
+  JsonArrayFile(Bytes bytes, std::string where, std::string member);
 
   // Steps to the next object; false at the end. What is no object is passed over and counted.
   bool next();
@@ -39,7 +42,7 @@ class JsonArrayFile {
   std::size_t value_end(std::size_t at) const;
   std::size_t skip_blank(std::size_t at) const;
 
-  ByteSource source_;
+  Bytes bytes_;
   std::string where_, member_;
   std::vector<char> buffer_;
   std::size_t used_ = 0;           // bytes of the buffer that are filled

@@ -1,5 +1,8 @@
 #include "parsers/ort/event.h"
 
+#include <fmt/format.h>
+
+#include "parsers/byte_source.h"
 #include "parsers/json/values.h"
 
 namespace nl::parsers {
@@ -96,7 +99,72 @@ bool read_member(std::string_view key, ondemand::value& value, OrtEvent& out) {
   });
 }
 
+void append_escaped(std::string_view name, std::string& out) {
+  const bool is_utf8 = simdjson::validate_utf8(name);
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') (out += '\\') += c;
+    else if (byte < 0x20) out += fmt::format("\\u{:04x}", byte);
+    else if (byte >= 0x80 && !is_utf8) out += "\uFFFD";
+    else out += c;
+  }
+}
+
+// {"cat" : "Node", … ,"name" :"/a"b_kernel_time","args" : {…}},     a line is an event, spelled like this by ONNX Runtime alone
+void append_line(std::string_view line, std::string& out) {
+  constexpr std::string_view kBefore = "\"name\" :\"", kAfter = "\",\"args\" :";
+  const auto end = line.find(kAfter), before = end == line.npos ? end : line.rfind(kBefore, end);
+  if (before == line.npos || before + kBefore.size() > end) {
+    out += line;
+    return;
+  }
+  const auto begin = before + kBefore.size();
+  out += line.substr(0, begin);
+  append_escaped(line.substr(begin, end - begin), out);
+  out += line.substr(end);
+}
+
+class OrtText {
+ public:
+  explicit OrtText(const std::filesystem::path& file) : source_(file) {}
+
+  std::size_t read(char* to, std::size_t size) {
+    while (ready_.size() < size && !ended_) read_block();
+    const std::size_t given = ready_.copy(to, size);
+    ready_.erase(0, given);
+    return given;
+  }
+
+ private:
+  // Its whole lines; what has none in a megabyte was written by somebody else, and is given as it is.
+  void read_block() {
+    const std::size_t before = rest_.size();
+    rest_.resize(before + kBlock);
+    const std::size_t got = source_.read(rest_.data() + before, kBlock);
+    rest_.resize(before + got);
+    ended_ = got < kBlock;
+    std::size_t begin = 0;
+    for (auto end = rest_.find('\n', before); end != rest_.npos; end = rest_.find('\n', begin)) {
+      append_line(std::string_view(rest_).substr(begin, end + 1 - begin), ready_);
+      begin = end + 1;
+    }
+    rest_.erase(0, begin);
+    if (!ended_ && rest_.size() < 4 * kBlock) return;
+    append_line(rest_, ready_);
+    rest_.clear();
+  }
+
+  static constexpr std::size_t kBlock = std::size_t{1} << 18;
+  ByteSource source_;
+  std::string rest_, ready_;
+  bool ended_ = false;
+};
+
 }  // namespace
+
+JsonArrayFile::Bytes ort_text(const std::filesystem::path& file) {
+  return [text = std::make_shared<OrtText>(file)](char* to, std::size_t size) { return text->read(to, size); };
+}
 
 struct OrtEventReader::Impl {
   ondemand::parser parser;

@@ -30,11 +30,14 @@ struct OrtEvent {
   std::optional<std::int64_t> grid[3], block[3];
 };
 
+// The text of a profile as JSON. ONNX Runtime writes names as they are, so that one with a quote or a backslash makes no JSON of its line.
+JsonArrayFile::Bytes ort_text(const std::filesystem::path& file);
+
 class OrtEventReader {
  public:
   OrtEventReader();
   ~OrtEventReader();
-  // False where the text is no such event.
+  // False where the text is not such an event.
   bool read(const JsonArrayFile& file, OrtEvent& out);
 
  private:

@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::string_view kNodeEnd = "_kernel_time";
 
-bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-
 Dim3 dimensions(const std::optional<std::int64_t> (&axes)[3]) {
   const auto axis = [](const std::optional<std::int64_t>& size) {
     return size && *size > 0 && *size <= 0xFFFFFFFF ? static_cast<std::uint32_t>(*size) : 1u;
@@ -38,7 +36,7 @@ MemOpKind copy_kind(std::string_view name) {
 
 class OrtReader {
  public:
-  explicit OrtReader(const std::filesystem::path& file) : where_(file.string()), file_(file, "") {
+  explicit OrtReader(const std::filesystem::path& file) : where_(file.string()), file_(ort_text(file), where_, "") {
     trace_.stats.source_format = SourceFormat::kOnnxRuntime;
     nodes_ = trace_.strings.intern(kOnnxRuntimeDomain);
     session_ = trace_.strings.intern(kOnnxRuntimeSessionDomain);
@@ -80,7 +78,7 @@ void OrtReader::add_range(const OrtEvent& event, StringId domain, std::string_vi
 }
 
 void OrtReader::add_node(const OrtEvent& event) {
-  if (event.name.size() < kNodeEnd.size() || event.name.substr(event.name.size() - kNodeEnd.size()) != kNodeEnd) {
+  if (!event.name.ends_with(kNodeEnd)) {
     ++left_out_;  // X_fence_before, X_fence_after
     return;
   }
@@ -118,7 +116,7 @@ void OrtReader::add_copy(const OrtEvent& event, std::uint32_t place) {
   op.queue = place;
   op.api = launching_call();
   op.label = trace_.strings.intern(event.name).value;
-  op.kind = starts_with(event.name, "Memset") ? MemOpKind::kMemset : copy_kind(event.name);
+  op.kind = event.name.starts_with("Memset") ? MemOpKind::kMemset : copy_kind(event.name);
   trace_.mem_ops.push_back(op);
 }
 
@@ -128,7 +126,7 @@ void OrtReader::add_work(const OrtEvent& event) {
   const std::uint32_t place = places_.queue(0, 0, event.stream.value_or(0));
   records_.add_gpu_time(*event.duration_ns);
   if (place >= 1u << 19) return damaged(Code::kTooManyPlaces, {"kernel", "streams"});
-  if (starts_with(event.name, "Memcpy") || starts_with(event.name, "Memset")) return add_copy(event, place);
+  if (event.name.starts_with("Memcpy") || event.name.starts_with("Memset")) return add_copy(event, place);
   KernelShape shape;
   shape.name = shape.short_name = trace_.strings.intern(event.name);
   shape.grid = dimensions(event.grid);
@@ -155,7 +153,7 @@ void OrtReader::read_event(const OrtEvent& event) {
   if (node) return add_node(event);
   if (kernel) return add_work(event);
   add_range(event, session_, event.name);
-  if (event.name == "model_run") records_.add_run(event);
+  records_.add_session_event(event);
 }
 
 void OrtReader::sort_calls() {

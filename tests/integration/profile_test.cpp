@@ -65,6 +65,28 @@ TEST_CASE("profile: a model file leaves the bundle of a run, with the session in
   CHECK(imported["operator_steps"] == run["operator_steps"]);
 }
 
+TEST_CASE("profile: the profile that ONNX Runtime left gives the same nodes to import as to the run") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  const auto backends = nlohmann::json::parse(scene.nl_stage({"backends", "--json"}).out)["backends"];
+  if (backends[0]["loads"] != true) NL_SKIP("ONNX Runtime: " + backends[0]["reason"].dump());
+  const std::string model = NL_BUILD_ROOT "/tests/unit/adapters/models/loop.onnx";
+  const Outcome outcome = scene.nl_stage({"profile", "--backend", "onnxruntime", "--model", model, "--batch", "2", "--seed", "7",
+                                          "--iterations", "4", "--warmup", "0", "--threads", "1", "--out", scene.bundle().string()});
+  INFO(outcome.err << outcome.out);
+  REQUIRE(outcome.status == 0);
+  const fs::path again = scene.path / "again";
+  CHECK(scene.nl_stage({"import", (scene.bundle() / "session/session.profile.json").string(), "--out", again.string()}).status == 0);
+  auto steps = scene.json("run.json")["operator_steps"], imported = nlohmann::json::parse(scene.text(again / "run.json"))["operator_steps"];
+  REQUIRE(steps.size() == 1);
+  CHECK(steps[0]["calls"].size() == 3);
+  for (auto* side : {&steps, &imported})
+    for (auto& call : (*side)[0]["calls"]) call.erase("holds");  // which the session alone knows
+  CHECK(steps[0]["calls"] == imported[0]["calls"]);
+  CHECK(steps[0]["iterations"] == imported[0]["iterations"]);
+  CHECK(steps[0]["threads"] == imported[0]["threads"]);
+}
+
 TEST_CASE("profile: what is wrong with the model's inputs is said by the session and ends the run") {
   if (!have_collector()) NL_SKIP("built without the collector");
   Scene scene;

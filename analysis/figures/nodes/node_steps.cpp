@@ -15,14 +15,14 @@ namespace {
 using Starts = std::map<Ns, std::size_t>;  // → call of the step
 
 Starts starts_of(const ModelSession& session, const OperatorStep& step) {
-  std::map<std::tuple<std::string_view, std::string_view>, std::size_t> calls;
+  std::map<std::tuple<std::string_view, std::string_view, std::optional<std::uint64_t>>, std::size_t> calls;
   for (std::size_t i = 0; i < step.calls.size(); ++i)
-    calls.emplace(std::tuple(std::string_view(step.calls[i].node), std::string_view(step.calls[i].name)), i);
+    calls.emplace(std::tuple(std::string_view(step.calls[i].node), std::string_view(step.calls[i].name), step.calls[i].node_index), i);
   Starts starts;
   for (const NodeRun& run : session.runs) {
     if (run.iteration != step.window || run.node >= session.nodes.size()) continue;
     const SessionNode& node = session.nodes[run.node];
-    if (const auto call = calls.find({node.name, node.type}); call != calls.end()) starts[run.start_ns] = call->second;
+    if (const auto call = calls.find({node.name, node.type, node.index}); call != calls.end()) starts[run.start_ns] = call->second;
   }
   return starts;
 }

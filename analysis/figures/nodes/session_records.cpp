@@ -85,11 +85,9 @@ std::vector<IterationSet> sets_of(const std::vector<Iteration>& iterations) {
 // A key for each node, and one for all that differ in shapes alone.
 std::vector<std::uint32_t> keys_of(const ModelSession& session, bool with_shapes) {
   std::vector<std::uint32_t> keys;
-  std::map<std::tuple<std::string, std::string, std::uint32_t>, std::uint32_t> known;
-  for (std::uint32_t i = 0; i < session.nodes.size(); ++i) {
-    const SessionNode& node = session.nodes[i];
-    keys.push_back(with_shapes ? i : known.try_emplace({node.name, node.type, node.depth}, i).first->second);
-  }
+  std::map<NodeIdentity, std::uint32_t> known;
+  for (std::uint32_t i = 0; i < session.nodes.size(); ++i)
+    keys.push_back(with_shapes ? i : known.try_emplace(identity_of(session.nodes[i]), i).first->second);
   return keys;
 }
 

@@ -1,9 +1,13 @@
 #include "orchestrator/session/session.h"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
+#include "analysis/figures/nodes/node_steps.h"
+#include "analysis/figures/nodes/session_records.h"
 #include "model/error.h"
 #include "orchestrator/session/record.h"
+#include "parsers/ort/profile.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 
@@ -29,8 +33,9 @@ ModelSession every_session_value() {
   session.profiled_ns = {12, 13};
   session.host_times_known = false;
   session.idle_threads = 1;
-  session.nodes = {{"/MatMul", "MatMul", "CUDAExecutionProvider", "[[2, 16]]", "[float32]", 0, {"/a", "/b"}, 7, "[[2]]", "[int64]"},
-                   {"/If", "If", "", "", "", 1, {}}};
+  session.nodes = {
+      {"/MatMul", "MatMul", "CUDAExecutionProvider", "[[2, 16]]", "[float32]", 0, {"/a", "/b"}, 7, "[[2]]", "[int64]", "/Loop#1/"},
+      {"/If", "If", "", "", "", 1, {}}};
   session.runs = {{0, 0, 100, 7, {}}, {1, 1, 0, 8, 6}};
   session.notes = {"y: 1 of 2 values are NaN"};
   return session;
@@ -47,6 +52,18 @@ ErrorKind session_error(const std::function<void()>& work) {
   return ErrorKind::kInternal;
 }
 
+constexpr const char* kProfile = NL_FIXTURES "/onnxruntime/profile.json";
+constexpr Ns kZero = 1'000'000'000;
+
+// As a session leaves it: the record, and ONNX Runtime's profile of five iterations beside it.
+std::filesystem::path recorded(const test::Folder& folder, std::uint32_t warmup, std::vector<OptimisedNode> graph) {
+  ModelSession session;
+  session.warmup = warmup;
+  session.profile = SessionProfile{"session.profile.json", {kZero, 2 * kZero, 3 * kZero, 4 * kZero, 5 * kZero}, std::move(graph)};
+  std::filesystem::copy_file(kProfile, folder / "session.profile.json");
+  return folder.file("session.json", session_json(session));
+}
+
 }  // namespace
 
 TEST_CASE("session record: what was written is read back") {
@@ -61,6 +78,99 @@ TEST_CASE("session record: what was written is read back") {
   CHECK(after.unprofiled_ns == before.unprofiled_ns);
   CHECK(after.idle_threads == 1u);
   CHECK_FALSE(after.host_times_known);
+}
+
+TEST_CASE("session record: one of an older bundle is read") {
+  const test::Folder folder;
+  auto record = nlohmann::json::parse(session_json(every_session_value()));
+  record.erase("profile");
+  for (auto& node : record["nodes"]) node.erase("inside");
+  CHECK(read_session(folder.file("session.json", record.dump())).nodes.at(0).inside.empty());
+}
+
+// `import` reads the profile with the same reader; the session adds what the profile does not have.
+TEST_CASE("session record: a profile gives the session the nodes, counts and times that import reads from it") {
+  const test::Folder folder;
+  const ModelSession imported = parsers::read_ort_profile(kProfile).session.value();
+  const ModelSession session = read_session(recorded(folder, 0, {{"embed", "Gather", {"/embed/Cast", "/embed/Gather"}}}));
+  REQUIRE(session.nodes.size() == imported.nodes.size());
+  CHECK(session.nodes[0].holds == std::vector<std::string>{"/embed/Cast", "/embed/Gather"});
+  for (std::size_t n = 0; n < session.nodes.size(); ++n) {
+    SessionNode node = session.nodes[n];
+    node.holds.clear();
+    CHECK(node == imported.nodes[n]);
+  }
+  REQUIRE(session.runs.size() == imported.runs.size());
+  for (std::size_t n = 0; n < session.runs.size(); ++n) {
+    NodeRun run = imported.runs[n];
+    run.start_ns += kZero * (run.iteration + 1);
+    CHECK(session.runs[n] == run);
+  }
+  CHECK(session.threads == imported.threads);
+  CHECK(session.idle_threads == imported.idle_threads);
+  CHECK_FALSE(session.profile);
+  const OperatorTable mine = analysis::table_of(session), theirs = analysis::table_of(imported);
+  REQUIRE(mine.entries.size() == theirs.entries.size());
+  for (std::size_t n = 0; n < mine.entries.size(); ++n) {
+    CHECK(mine.entries[n].name == theirs.entries[n].name);
+    CHECK(mine.entries[n].calls == theirs.entries[n].calls);
+    CHECK(mine.entries[n].total_ns == theirs.entries[n].total_ns);
+    CHECK(mine.entries[n].self_ns == theirs.entries[n].self_ns);
+  }
+}
+
+TEST_CASE("session record: the warm-up of a profile is left out, with the nodes that nothing else ran") {
+  const test::Folder folder;
+  const ModelSession session = read_session(recorded(folder, 1, {}));
+  CHECK(session.runs.size() == 4 * 51);
+  CHECK(session.runs.back().iteration == 3);
+  for (const SessionNode& node : session.nodes) CHECK(node.shapes.find("16, 64") == std::string::npos);  // of the 16 tokens of the first
+}
+
+TEST_CASE("session record: fusions of one name are told apart by their order, if all of them ran") {
+  const std::string events =
+      R"([{"cat" : "Node","pid" :1,"tid" :2,"dur" :1,"ts" :10,"name" :"F_kernel_time","args" : {"op_name" : "F","node_index" : "3"}},
+{"cat" : "Node","pid" :1,"tid" :2,"dur" :1,"ts" :12,"name" :"F_kernel_time","args" : {"op_name" : "F","node_index" : "9"}},
+{"cat" : "Session","pid" :1,"tid" :2,"dur" :9,"ts" :9,"name" :"model_run","args" : {}},
+{"cat" : "Node","pid" :1,"tid" :2,"dur" :1,"ts" :22,"name" :"F_kernel_time","args" : {"op_name" : "F","node_index" : "9","input_type_shape" : [{"float":[2]}]}},
+{"cat" : "Session","pid" :1,"tid" :2,"dur" :9,"ts" :20,"name" :"model_run","args" : {}}])";
+  const test::Folder folder;
+  const auto holds = [&](std::vector<OptimisedNode> graph) {
+    ModelSession session;
+    session.profile = SessionProfile{folder.file("p.json", events).string(), {0, 0}, std::move(graph)};
+    read_profile(session);
+    std::vector<std::vector<std::string>> all;
+    for (const SessionNode& node : session.nodes) all.push_back(node.holds);
+    return all;
+  };
+  using Holds = std::vector<std::vector<std::string>>;
+  CHECK(holds({{"F", "F", {"/a"}}, {"F", "F", {"/b"}}}) == Holds{{"/a"}, {"/b"}, {"/b"}});  // the third differs in its shape alone
+  CHECK(holds({{"F", "F", {"/a"}}, {"F", "F", {"/b"}}, {"F", "F", {"/c"}}}) == Holds{{}, {}, {}});
+  CHECK(holds({}) == Holds{{}, {}, {}});
+}
+
+TEST_CASE("session record: kernels of fusions of one name belong to the node that launched them") {
+  const test::Folder folder;
+  const auto file = folder.file("p.json", R"([
+{"cat" : "Node","pid" :1,"tid" :2,"dur" :1,"ts" :10,"name" :"F_kernel_time","args" : {"op_name" : "F","node_index" : "3"}},
+{"cat" : "Kernel","pid" :-1,"tid" :-1,"dur" :4,"ts" :11,"name" :"first","args" : {"stream" : "7"}},
+{"cat" : "Node","pid" :1,"tid" :2,"dur" :1,"ts" :12,"name" :"F_kernel_time","args" : {"op_name" : "F","node_index" : "9"}},
+{"cat" : "Kernel","pid" :-1,"tid" :-1,"dur" :2,"ts" :16,"name" :"second","args" : {"stream" : "7"}},
+{"cat" : "Session","pid" :1,"tid" :2,"dur" :9,"ts" :9,"name" :"model_run","args" : {}}])");
+  const auto steps = analysis::node_steps(parsers::read_ort_profile(file));
+  REQUIRE(steps.at(0).calls.size() == 2);
+  CHECK(steps[0].calls[0].kernels.at(0).name == "first");
+  CHECK(steps[0].calls[1].kernels.at(0).name == "second");
+}
+
+TEST_CASE("session record: a profile without all iterations is refused, a missing one too") {
+  const test::Folder folder;
+  ModelSession session;
+  session.profile = SessionProfile{kProfile, std::vector<Ns>(6), {}};
+  CHECK(session_error([&] { read_profile(session); }) == ErrorKind::kWorkload);
+  const auto record = recorded(folder, 0, {});
+  std::filesystem::remove(folder / "session.profile.json");
+  CHECK(session_error([&] { read_session(record); }) == ErrorKind::kInput);
 }
 
 TEST_CASE("session record: a damaged one is refused with its place") {

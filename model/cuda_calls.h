@@ -40,7 +40,14 @@ inline CudaCall cuda_call(std::string_view name) {
   return call;
 }
 
-// cudaLaunchKernel_v7000 is cudaLaunchKernel, cuMemcpyHtoD_v2 stays: a short version belongs to the name.
+// The name that a Trace keeps, which is the one nsys prints: nsys cuts off "_v" and four characters, and nothing longer.
+// cudaLaunchKernel_v7000 becomes cudaLaunchKernel, cudaGraphLaunch_v10000 stays. The clone of nsys stats needs it so.
+inline std::string_view call_name_in_nsys(std::string_view name) {
+  if (name.size() >= 6 && name.substr(name.size() - 6, 2) == "_v") name.remove_suffix(6);
+  return name;
+}
+
+// The name that a Run shows: cudaGraphLaunch_v10000 is cudaGraphLaunch, cuMemcpyHtoD_v2 stays: a short version belongs to the name.
 inline std::string_view without_api_version(std::string_view name) {
   const std::size_t suffix = name.rfind("_v");
   if (suffix == std::string_view::npos || name.size() - suffix <= 4) return name;

@@ -191,7 +191,7 @@ void GpuMerge::keep_calls(Part& part, CallSieve& sieve) {
   std::vector<Function> functions;
   for (std::uint32_t number : part.gpu.functions) {
     const std::string& full = trace_.strings[name_of(part.gpu, number)];
-    std::string name(without_api_version(full));
+    std::string name(call_name_in_nsys(full));
     StringId id = trace_.strings.intern(name);
     functions.push_back({id, !cuda_call(name).launches, &sieve.durations[id]});
   }

@@ -151,7 +151,7 @@ std::map<std::int64_t, StringId> merge_names(std::vector<ApiPart>& parts, NsysSt
   for (auto& part : parts)
     for (NameSlot& slot : part.names) durations[slot.id].append(std::move(slot.durations));
   for (auto& [id, times] : durations) {
-    std::string name(without_api_version(trace.strings[strings.by_id(id)]));
+    std::string name(call_name_in_nsys(trace.strings[strings.by_id(id)]));
     names[id] = trace.strings.intern(name);
     trace.api_stats.push_back({names[id], std::move(times)});
   }

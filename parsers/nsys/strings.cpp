@@ -76,9 +76,4 @@ StringId NsysStrings::intern(std::string_view text) {
   return pool_.intern(text);
 }
 
-std::string_view without_api_version(std::string_view name) {
-  if (name.size() >= 6 && name.substr(name.size() - 6, 2) == "_v") name.remove_suffix(6);
-  return name;
-}
-
 }  // namespace nl::parsers

@@ -37,7 +37,4 @@ class NsysStrings {
   std::uint64_t mended_ = 0;
 };
 
-// cudaLaunchKernel_v7000 → cudaLaunchKernel, as nsys prints it: only a suffix of "_v" and four digits.
-std::string_view without_api_version(std::string_view name);
-
 }  // namespace nl::parsers

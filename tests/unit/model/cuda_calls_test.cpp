@@ -1,5 +1,7 @@
 #include "model/cuda_calls.h"
 
+#include <string>
+
 #include "tests/catch.h"
 
 using namespace nl;
@@ -35,6 +37,23 @@ TEST_CASE("the version that a trace appends to a call is not part of its name") 
   CHECK(without_api_version("cuMemcpyHtoD_v2") == "cuMemcpyHtoD_v2");
   CHECK(without_api_version("cudaStreamSynchronize_valve") == "cudaStreamSynchronize_valve");
   CHECK(without_api_version("") == "");
+}
+
+TEST_CASE("the version at the end of an API name goes only in the form that nsys takes away") {
+  CHECK(call_name_in_nsys("cudaLaunchKernel_v7000") == "cudaLaunchKernel");
+  CHECK(call_name_in_nsys("cudaGraphLaunch_v10000") == "cudaGraphLaunch_v10000");
+  CHECK(call_name_in_nsys("cuMemcpyHtoD_v2") == "cuMemcpyHtoD_v2");
+  CHECK(call_name_in_nsys("_v7000") == "");
+  CHECK(call_name_in_nsys("_v70") == "_v70");
+}
+
+TEST_CASE("a call has one name in a run, whether nsys cut its version off or not") {
+  for (const std::string function : {"cudaLaunchKernel", "cudaGraphLaunch", "cudaStreamSynchronize_ptsz"})
+    for (const char* version : {"", "_v3020", "_v7000", "_v10000", "_v12050"}) {
+      CAPTURE(function, version);
+      CHECK(without_api_version(call_name_in_nsys(function + version)) == function);
+      CHECK(without_api_version(function + version) == function);
+    }
 }
 
 TEST_CASE("what a CUDA call does to the GPU") {

@@ -23,14 +23,6 @@ TEST_CASE("what is not UTF-8 becomes U+FFFD, one for each longest beginning of a
   CHECK(mended_utf8("\x80x\xC3\xA9") == bad + "x\xC3\xA9");
 }
 
-TEST_CASE("the version at the end of an API name goes only in the form that nsys takes away") {
-  CHECK(without_api_version("cudaLaunchKernel_v7000") == "cudaLaunchKernel");
-  CHECK(without_api_version("cudaGraphLaunch_v10000") == "cudaGraphLaunch_v10000");
-  CHECK(without_api_version("cuMemcpyHtoD_v2") == "cuMemcpyHtoD_v2");
-  CHECK(without_api_version("_v7000") == "");
-  CHECK(without_api_version("_v70") == "_v70");
-}
-
 TEST_CASE("an id that is asked for twice is looked up, mended and missed once") {
   const char* const key = GENERATE("INTEGER NOT NULL PRIMARY KEY", "INTEGER");  // looked up one by one, or loaded whole
   test::CraftedExport made;

@@ -212,7 +212,9 @@ constexpr std::array<Scaled, 11> kPrefixes = {{{"", 1},
                                                {"Mi", 1048576.0},
                                                {"Gi", 1073741824.0},
                                                {"Ti", 1099511627776.0}}};
-constexpr std::array<Scaled, 6> kTimes = {{{"", 1e9}, {"n", 1}, {"u", 1e3}, {"\xC2\xB5", 1e3}, {"m", 1e6}, {"p", 1e-3}}};
+// ncu writes nsecond to second, or ns to s. The other prefixes are what SI makes of them: 1 Ksecond are 1,000 seconds.
+constexpr std::array<Scaled, 9> kTimes = {
+    {{"", 1e9}, {"n", 1}, {"u", 1e3}, {"\xC2\xB5", 1e3}, {"m", 1e6}, {"p", 1e-3}, {"K", 1e12}, {"k", 1e12}, {"M", 1e15}}};
 
 template <std::size_t N>
 std::optional<double> find(const std::array<Scaled, N>& table, std::string_view prefix) {
@@ -227,18 +229,21 @@ bool strip_suffix(std::string_view& text, std::string_view suffix) {
   return true;
 }
 
+bool strip_second(std::string_view& unit) {
+  return strip_suffix(unit, "seconds") || strip_suffix(unit, "second") || strip_suffix(unit, "sec");
+}
+
 std::optional<double> time_in_ns(std::string_view unit) {
-  if (!strip_suffix(unit, "seconds") && !strip_suffix(unit, "second") && !strip_suffix(unit, "sec") && !strip_suffix(unit, "s"))
-    return std::nullopt;
-  return find(kTimes, unit);
+  return strip_second(unit) || strip_suffix(unit, "s") ? find(kTimes, unit) : std::nullopt;
 }
 
 // A unit without a slash.
 std::optional<double> simple_unit(std::string_view unit) {
   if (const auto ns = time_in_ns(unit)) return ns;
   std::string_view prefix = unit;
+  if (strip_second(prefix)) return std::nullopt;
   const bool scaled = strip_suffix(prefix, "bytes") || strip_suffix(prefix, "byte") || strip_suffix(prefix, "hz") ||
-                      strip_suffix(prefix, "Hz") || strip_suffix(prefix, "second") || strip_suffix(prefix, "B");
+                      strip_suffix(prefix, "Hz") || strip_suffix(prefix, "B");
   if (scaled) return find(kPrefixes, prefix);
   return 1.0;  // %, inst, cycle, warp, sector …: ncu never scales them
 }

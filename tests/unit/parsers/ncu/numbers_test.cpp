@@ -107,14 +107,16 @@ TEST_CASE("numbers: every prefix of sizes, frequencies and times") {
       INFO(prefix << unit);
       CHECK(to_base_unit(std::string(prefix) + unit) == factor);
     }
-  const std::pair<const char*, double> times[] = {{"", 1e9}, {"m", 1e6}, {"u", 1e3}, {"\xC2\xB5", 1e3}, {"n", 1}, {"p", 1e-3}};
+  const std::pair<const char*, double> times[] = {{"", 1e9},   {"m", 1e6},  {"u", 1e3},  {"\xC2\xB5", 1e3}, {"n", 1},
+                                                  {"p", 1e-3}, {"K", 1e12}, {"k", 1e12}, {"M", 1e15}};
   for (const auto& [prefix, factor] : times)
     for (const char* unit : {"second", "seconds", "sec", "s"}) {
       INFO(prefix << unit);
       CHECK(to_base_unit(std::string(prefix) + unit) == factor);
       CHECK(to_base_unit("Kbyte/" + std::string(prefix) + unit) == 1e3 * (1e9 / factor));
     }
-  for (const char* unit : {"Xhz", "XB", "Xbytes", "Xsecond", "byte/Xbyte", "Xbyte/s"}) CHECK_FALSE(to_base_unit(unit));
+  for (const char* unit : {"Xhz", "XB", "Xbytes", "Xsecond", "Xseconds", "Xsec", "Kisecond", "inst/Xsecond", "byte/Xbyte", "Xbyte/s"})
+    CHECK_FALSE(to_base_unit(unit));
   for (const char* unit : {"", "inst", "warp", "inst/cycle", "register/thread", "Xs"}) CHECK(to_base_unit(unit) == 1);
 }
 

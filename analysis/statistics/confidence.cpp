@@ -1,8 +1,7 @@
 #include "analysis/statistics/confidence.h"
 
-#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <numbers>
 
 namespace nl::analysis {
 namespace {
@@ -23,19 +22,11 @@ Moments moments(const std::vector<double>& values) {
   return result;
 }
 
-// P(|T| < t), with t = √df · tan(angle): the density becomes a power of the cosine, over a finite span.
-double central_probability(double angle, double df) {
-  if (df > 200) {  // the power of the cosine is too narrow for the pieces below; the normal distribution is within 1e-6 there
-    const double t = std::sqrt(df) * std::tan(angle);
-    return std::erf(t * (1 - 1 / (4 * df)) / std::sqrt(1 + t * t / (2 * df)) / std::numbers::sqrt2);
-  }
-  const double scale = 2 / std::sqrt(std::numbers::pi) * std::exp(std::lgamma((df + 1) / 2) - std::lgamma(df / 2));
-  constexpr int kPieces = 512;  // Simpson's rule; even
-  const double step = angle / kPieces;
-  double sum = 0;
-  for (int i = 0; i <= kPieces; ++i) sum += std::pow(std::cos(i * step), df - 1) * (i == 0 || i == kPieces ? 1 : i % 2 == 1 ? 4 : 2);
-  return scale * sum * step / 3;
-}
+namespace policies = boost::math::policies;
+// Where there is no such distribution (no degrees of freedom) the answer is not a number; Boost would throw. A double is enough.
+using Quiet = policies::policy<policies::domain_error<policies::ignore_error>, policies::overflow_error<policies::ignore_error>,
+                               policies::promote_double<false>>;
+using StudentsT = boost::math::students_t_distribution<double, Quiet>;
 
 Interval around(double centre, double standard_error, double df) {
   const double reach = standard_error > 0 ? standard_error * student_t(kConfidence, df) : 0;
@@ -45,18 +36,10 @@ Interval around(double centre, double standard_error, double df) {
 }  // namespace
 
 double student_t(double confidence, double degrees_of_freedom) {
-  double low = 0, high = std::numbers::pi / 2;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (central_probability(middle, degrees_of_freedom) < confidence ? low : high) = middle;
-  }
-  return std::sqrt(degrees_of_freedom) * std::tan((low + high) / 2);
+  return quantile(complement(StudentsT(degrees_of_freedom), (1 - confidence) / 2));
 }
 
-double student_p(double t, double degrees_of_freedom) {
-  const double angle = std::atan(std::abs(t) / std::sqrt(degrees_of_freedom));
-  return std::clamp(1 - central_probability(angle, degrees_of_freedom), 0.0, 1.0);
-}
+double student_p(double t, double degrees_of_freedom) { return 2 * cdf(complement(StudentsT(degrees_of_freedom), std::abs(t))); }
 
 std::optional<Interval> difference_95(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.size() < 2 || b.size() < 2) return std::nullopt;

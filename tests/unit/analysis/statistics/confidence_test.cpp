@@ -77,6 +77,14 @@ TEST_CASE("the p-value of Student's t is two-sided") {
   CHECK(student_p(2.228138852, 10) == Approx(0.05).margin(1e-6));  // tables: t of 95 % and 10 degrees of freedom
   CHECK(student_p(-12.7062047, 1) == Approx(0.05).margin(1e-6));
   CHECK(student_p(1.96, 1e6) == Approx(0.05).margin(1e-5));
-  CHECK(student_p(2.2, 200.1) == Approx(student_p(2.2, 199.9)).margin(1e-5));  // no step where the approximation begins
+  CHECK(student_p(2.2, 200.1) == Approx(student_p(2.2, 199.9)).margin(1e-5));
   CHECK(student_p(0, 5) == Approx(1));
+  // Far out and with few or many degrees of freedom, too: the one of 1 and of 2 have closed forms.
+  CHECK(student_p(1e9, 1) == Approx(2e-9 / std::numbers::pi).epsilon(1e-9).margin(0));
+  CHECK(student_p(1e9, 2) == Approx(1e-18).epsilon(1e-9).margin(0));
+  for (const double df : {0.5, 3.7, 250.0, 1e4})
+    for (const double confidence : {0.5, 0.95, 0.999}) {
+      CAPTURE(df, confidence);
+      CHECK(student_p(student_t(confidence, df), df) == Approx(1 - confidence).epsilon(1e-9).margin(0));
+    }
 }

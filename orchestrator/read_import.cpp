@@ -157,6 +157,14 @@ class ImportReader {
     return copy;
   }
 
+  // Reports of one name may come from several folders: y.csv, y-2.csv …
+  fs::path csv_name(const fs::path& report) const {
+    const std::string stem = report.stem().string();
+    fs::path name = fs::path("ncu") / (stem + ".csv");
+    for (int number = 2; fs::exists(bundle_.path() / name); ++number) name = fs::path("ncu") / fmt::format("{}-{}.csv", stem, number);
+    return name;
+  }
+
   fs::path csv_of(const fs::path& file) {
     if (!tools().ncu)
       tool_needed("ncu", file,
@@ -164,11 +172,11 @@ class ImportReader {
     Pass pass = plan_ncu_exports(request_.config, *tools().ncu, bundle_.path()).at(0);
     fs::create_directories(bundle_.path() / "ncu");
     pass.process.argv = ncu_export_argv(*tools().ncu, fs::absolute(file), "raw");
-    pass.outputs = {fs::path("ncu") / (file.stem().string() + ".csv")};
-    pass.process.stdout_log = bundle_.path() / pass.outputs[0];
-    const auto result = runner_.run(pass);
+    pass.outputs = {csv_name(file)};
     const fs::path csv = bundle_.path() / pass.outputs[0];
-    if (result && ended_well(&*result) && fs::exists(csv)) return csv;  // a report of the same name may have left one before
+    pass.process.stdout_log = csv;
+    const auto result = runner_.run(pass);
+    if (result && ended_well(&*result) && fs::exists(csv)) return csv;
     if (runner_.verdict().stopped()) return {};
     throw Error(ErrorKind::kTool, "ncu could not export its report", file.string(), result ? result->stderr_text.substr(0, 300) : "");
   }

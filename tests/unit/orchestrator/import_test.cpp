@@ -137,6 +137,16 @@ TEST_CASE("import: reports are exported by their tools first") {
   CHECK(run.provenance.inputs_sha256.size() == 2);
 }
 
+TEST_CASE("import: two ncu reports of one name are exported to a file each") {
+  Importing importing;
+  importing.request.files["ncu"] = {importing.tree.write("in/y.ncu-rep", "profile"), importing.tree.write("else/y.ncu-rep", "another"),
+                                    importing.tree.write("in/y-2.ncu-rep", "a third")};
+  const Run run = importing.import();
+  CHECK(test::whole_records(run.provenance.passes) ==
+        Strings{"ncu-export-raw ok 0 [ncu/y.csv]", "ncu-export-raw ok 0 [ncu/y-2.csv]", "ncu-export-raw ok 0 [ncu/y-2-2.csv]"});
+  for (const char* csv : {"ncu/y.csv", "ncu/y-2.csv", "ncu/y-2-2.csv"}) CHECK(fs::exists(importing.request.out / csv));
+}
+
 TEST_CASE("import: an export that fails refuses the import, and leaves no bundle") {
   Importing importing;
   const fs::path report = importing.tree.write("in/x.nsys-rep", "report"), profile = importing.tree.write("in/y.ncu-rep", "profile");

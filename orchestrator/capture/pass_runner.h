@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "orchestrator/bundle/bundle.h"
@@ -69,7 +70,7 @@ class PassRunner : public Runner {
 
   // The meters are read during the passes that ask for it; none: they are not.
   void sample_power(PowerSampler* sampler) { sampler_ = sampler; }
-  std::vector<PowerSample> take_power() { return std::move(power_); }  // of the latest such pass
+  std::vector<PowerSample> take_power() { return std::exchange(power_, {}); }  // of the latest such pass
 
   const Bundle& bundle() const { return bundle_; }
   Verdict& verdict() { return verdict_; }

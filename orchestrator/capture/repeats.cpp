@@ -140,11 +140,13 @@ void RepeatedPasses::leave_out(std::size_t from, const Remark& why) {
 }
 
 void RepeatedPasses::take(const Pass& pass, const ProcessResult* result, PassRecord& record) {
+  // Taken from the runner whether the pass counts or not: else they would pass for the readings of the trace.
+  std::vector<PowerSample> power = pass.kind == PassKind::kUnprofiled ? runner_->take_power() : std::vector<PowerSample>();
   if (result == nullptr) return drop(pass);
   spent_s_ += seconds(result->duration_ns);
   if (!ended_well(result))
     repeats_.notes.push_back(fmt::format("{} {}: it does not count", pass.process.label, ending_of(*result, pass.process.timeout_s)));
-  if (pass.kind == PassKind::kUnprofiled) return take_unprofiled(pass, *result);
+  if (pass.kind == PassKind::kUnprofiled) return take_unprofiled(pass, *result, std::move(power));
   record.outputs.clear();
   if (!ended_well(result)) {
     repeated_ns_.reset();
@@ -184,14 +186,13 @@ void RepeatedPasses::drop(const Pass& pass) const {
 
 void RepeatedPasses::finish() { repeated_ns_.reset(); }
 
-void RepeatedPasses::take_unprofiled(const Pass& pass, const ProcessResult& result) {
+void RepeatedPasses::take_unprofiled(const Pass& pass, const ProcessResult& result, std::vector<PowerSample> power) {
   unprofiled_s_ = std::max(unprofiled_s_, seconds(result.duration_ns));
   if (!unprofiled_exit_ && !result.timed_out && !result.interrupted) unprofiled_exit_ = result.exit_status;
-  if (ended_well(&result)) read_unprofiled(pass, result.duration_ns);
+  if (ended_well(&result)) read_unprofiled(pass, result.duration_ns, std::move(power));
 }
 
-void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns) {
-  auto power = runner_->take_power();
+void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns, std::vector<PowerSample> power) {
   try {
     const auto files = collector_files(plan_.bundle / pass.outputs.at(0));
     if (files.empty()) repeats_.notes.push_back(pass.process.label + ": the collector recorded nothing");

@@ -29,8 +29,8 @@ class RepeatedPasses : public Step {
   bool may_repeat(std::size_t at);
   void go_on_after(const Capture& capture);
   Pass within_budget(Pass pass) const;
-  void take_unprofiled(const Pass& pass, const ProcessResult& result);
-  void read_unprofiled(const Pass& pass, Ns duration_ns);
+  void take_unprofiled(const Pass& pass, const ProcessResult& result, std::vector<PowerSample> power);
+  void read_unprofiled(const Pass& pass, Ns duration_ns, std::vector<PowerSample> power);
   void read_repeat(const std::string& label, const Trace& trace);
   void drop(const Pass& pass) const;
   bool fits(double seconds) const;

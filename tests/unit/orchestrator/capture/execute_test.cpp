@@ -231,6 +231,15 @@ TEST_CASE("collector: the meters are read during the traced and the unprofiled p
     CHECK(scene.capture.repeats.unprofiled_power.empty());
     scene.analysed();
   }
+  SECTION("those of an unprofiled pass that was interrupted do not pass for those of the trace, which was not made") {
+    scene.ends.interrupted = true;
+    scene.ends.interrupt_signal = SIGINT;
+    scene.run();
+    CHECK(scene.started.size() == 1);
+    CHECK(scene.capture.repeats.unprofiled_power.empty());
+    CHECK(scene.capture.power.empty());
+    scene.analysed();
+  }
   CHECK(scene.evidence.meter_uuids == Strings{"GPU-a", "GPU-b"});
   CHECK(scene.evidence.power_note == "a note");
 }

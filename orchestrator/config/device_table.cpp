@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <limits>
 
 #include "model/error.h"
 #include "orchestrator/config/conf_files.h"
@@ -15,7 +14,6 @@ namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
-const std::vector<std::string> kKeys = {"name", "match", "dense_tflops", "bandwidth_tb_per_s", "notes"};
 const std::vector<std::string> kNumberTypes = {"f64", "f32", "tf32", "bf16", "f16", "fp8", "fp4", "int8", "int4"};
 
 class DeviceFile : YamlFile {
@@ -24,8 +22,13 @@ class DeviceFile : YamlFile {
 
   DeviceTableEntry read() {
     entry_.file = file_.name();
-    for (const auto& [key, value] : tree_.entries) take(key, value);
-    if (entry_.name.empty()) refuse("the device has no name", tree_.place, "write name: NVIDIA H200");
+    read_keys(tree_, "a device",
+              {{"name", [&](const YamlTree& value) { entry_.name = text(value, "'name'"); }},
+               {"match", [&](const YamlTree& value) { entry_.match = texts(value, "'match'"); }},
+               {"dense_tflops", [&](const YamlTree& value) { take_peaks(value); }},
+               {"bandwidth_tb_per_s", [&](const YamlTree& value) { entry_.bytes_per_s = peak("bandwidth_tb_per_s", value); }},
+               {"notes", [&](const YamlTree& value) { entry_.notes = texts(value, "'notes'"); }}});
+    need(tree_, "the device", "name", "write name: NVIDIA H200");
     if (entry_.match.empty()) entry_.match = {entry_.name};
     if (entry_.flops_per_s.empty() && !entry_.bytes_per_s)
       refuse("the device has no peak", tree_.place, "write dense_tflops: {bf16: 989.4} and bandwidth_tb_per_s: 4.8");
@@ -33,49 +36,15 @@ class DeviceFile : YamlFile {
   }
 
  private:
-  [[noreturn]] void unknown(const char* what, const YamlTree::Key& key, const std::vector<std::string>& known) const {
-    refuse(fmt::format("unknown {} '{}'", what, key.name), key.place, nearest_or_all(key.name, known));
-  }
-
-  void take(const YamlTree::Key& key, const YamlTree& value) {
-    if (key.name == "name") entry_.name = text(key.name, value);
-    else if (key.name == "match") entry_.match = texts(key.name, value);
-    else if (key.name == "notes") entry_.notes = texts(key.name, value);
-    else if (key.name == "bandwidth_tb_per_s") entry_.bytes_per_s = number(key.name, value) * 1e12;
-    else if (key.name == "dense_tflops") take_peaks(value);
-    else unknown("key", key, kKeys);
-  }
-
   void take_peaks(const YamlTree& value) {
-    if (value.kind != Kind::kMap) refuse("dense_tflops wants a map", value.place, "such as dense_tflops: {bf16: 989.4, f32: 67}");
-    for (const auto& [dtype, peak] : value.entries) {
-      if (std::find(kNumberTypes.begin(), kNumberTypes.end(), dtype.name) == kNumberTypes.end()) unknown("type", dtype, kNumberTypes);
-      entry_.flops_per_s[dtype.name] = number("dense_tflops." + dtype.name, peak) * 1e12;
-    }
+    want(value, Kind::kMap, "'dense_tflops'", "keys and values", "such as dense_tflops: {bf16: 989.4, f32: 67}");
+    check_keys(value, "'dense_tflops'", kNumberTypes);
+    for (const auto& [dtype, each] : value.entries) entry_.flops_per_s[dtype.name] = peak("dense_tflops." + dtype.name, each);
   }
 
-  std::string text(const std::string& name, const YamlTree& value) const {
-    if (value.kind != Kind::kScalar || value.text.empty())
-      refuse(fmt::format("{} wants a text", name), value.place, "write it after the colon");
-    return value.text;
-  }
-
-  std::vector<std::string> texts(const std::string& name, const YamlTree& value) const {
-    if (value.kind != Kind::kList)
-      refuse(fmt::format("{} wants a list of texts", name), value.place, fmt::format("such as {}: [\"H200\"]", name));
-    std::vector<std::string> out;
-    for (const auto& item : value.items) out.push_back(text(name, item));
-    return out;
-  }
-
-  double number(const std::string& name, const YamlTree& value) const {
-    double parsed = 0;
-    const char* end = value.text.data() + value.text.size();
-    const auto [stopped, failed] = std::from_chars(value.text.data(), end, parsed);
-    if (value.kind != Kind::kScalar || value.quoted || failed != std::errc{} || stopped != end || !std::isfinite(parsed) || parsed <= 0 ||
-        parsed > 1e9)
-      refuse(fmt::format("{} wants a positive number", name), value.place, "in units of 10¹² a second: 989.4");
-    return parsed;
+  double peak(const std::string& key, const YamlTree& value) const {
+    constexpr double kLeast = std::numeric_limits<double>::denorm_min(), kMost = 1e9;
+    return number(value, "'" + key + "'", "a positive number", "in units of 10¹² a second: 989.4", kLeast, kMost) * 1e12;
   }
 
   DeviceTableEntry entry_;

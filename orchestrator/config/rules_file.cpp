@@ -46,7 +46,7 @@ class RulesFile : YamlFile {
       const char* key = brief ? "bottleneck_rules" : "rules";
       const YamlTree* list = find(tree_, key);
       if (!list || list->kind == Kind::kNull) continue;
-      if (list->kind != Kind::kList) refuse(fmt::format("'{}' wants a list", key), list->place, "begin each rule with '- name:'");
+      want(*list, Kind::kList, fmt::format("'{}'", key), "a list", "begin each rule with '- name:'");
       add_rules(*list, brief, names, rules);
     }
   }
@@ -82,24 +82,19 @@ class RulesFile : YamlFile {
 
   template <class Number>
   Number number(const YamlTree& value, const std::string& key, Number least, Number most) const {
-    const auto result = number_in<Number>(value);
-    if (!result || !(*result >= least && *result <= most))
-      refuse(fmt::format("'{}' wants a number", key), value.place, fmt::format("from {} to {}", least, most));
-    return *result;
+    return YamlFile::number<Number>(value, "'" + key + "'", "a number", fmt::format("from {} to {}", least, most), least, most);
   }
 
   template <class Enum>
   Enum word(const YamlTree& value, const std::string& key) const {
-    const RuleText given = text(value, "'" + key + "'");
-    if (const auto found = from_key<Enum>(given.text)) return *found;
     const auto words = keys_of<Enum>();
-    refuse(fmt::format("'{}' cannot be '{}'", key, given.text), value.place, did_you_mean(given.text, Keys(words.begin(), words.end())));
+    return static_cast<Enum>(one_of(value, "'" + key + "'", Keys(words.begin(), words.end())));
   }
 
   Severity severity_word(const YamlTree& value) const { return word<Severity>(value, "severity"); }
 
   void disable(const YamlTree& names, std::vector<RuleSpec>& rules) const {
-    if (names.kind != Kind::kList) refuse("'disable' wants a list of rule names", names.place, "such as disable: [small_kernel_storm]");
+    want(names, Kind::kList, "'disable'", "a list of rule names", "such as disable: [small_kernel_storm]");
     for (const YamlTree& item : names.items) {
       const std::string name = text(item, "'disable'").text;
       if (std::erase_if(rules, [&](const auto& each) { return each.name == name; }) > 0) continue;
@@ -184,8 +179,7 @@ class RulesFile : YamlFile {
   }
 
   std::vector<RuleEvidence> evidence(const YamlTree& list) const {
-    if (list.kind != Kind::kList)
-      refuse("'evidence' wants a list", list.place, "of {when: EXPRESSION, text: SENTENCE, weight: NUMBER, optional: true}");
+    want(list, Kind::kList, "'evidence'", "a list", "of {when: EXPRESSION, text: SENTENCE, weight: NUMBER, optional: true}");
     std::vector<RuleEvidence> all;
     for (const YamlTree& item : list.items) {
       check_keys(item, "'evidence'", {"when", "text", "weight", "optional"});
@@ -218,7 +212,7 @@ class RulesFile : YamlFile {
   }
 
   std::vector<RuleAdvice> suggestions(const YamlTree& list, const std::string& what) const {
-    if (list.kind != Kind::kList) refuse("'suggestions' wants a list", list.place, "at least two things to try");
+    want(list, Kind::kList, "'suggestions'", "a list", "at least two things to try");
     std::vector<RuleAdvice> all;
     for (const YamlTree& item : list.items) all.push_back(advice(item, "suggestions"));
     if (all.size() < 2)

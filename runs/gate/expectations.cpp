@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "analysis/runs/gate/update.h"
@@ -30,7 +29,7 @@ class ExpectationsFile : YamlFile {
     }
     const YamlTree* hardware = find(tree_, "hardware");
     if (hardware == nullptr || hardware->kind == Kind::kNull) return out;
-    if (hardware->kind != Kind::kMap) refuse("'hardware' wants names and metrics", hardware->place, "such as NVIDIA H200:");
+    want(*hardware, Kind::kMap, "'hardware'", "names and metrics", "such as NVIDIA H200:");
     for (const auto& [key, value] : hardware->entries) out.hardware.push_back(of_hardware(key.name, value));
     return out;
   }
@@ -46,7 +45,7 @@ class ExpectationsFile : YamlFile {
   HardwareExpectations of_hardware(const std::string& name, const YamlTree& map) const {
     HardwareExpectations out{name, {}};
     if (map.kind == Kind::kNull) return out;
-    if (map.kind != Kind::kMap) refuse(fmt::format("'{}' wants metrics", name), map.place, "such as tpot_median_ms:");
+    want(map, Kind::kMap, fmt::format("'{}'", name), "metrics", "such as tpot_median_ms:");
     for (const auto& [key, value] : map.entries) out.list.push_back(expectation(key, value));
     if (const Expectation* odd = analysis::of_other_mode(out))
       refuse(fmt::format("the expectations of '{}' are of several capture modes: {} is of '{}'", name, odd->metric, odd->from.captured_by),
@@ -62,7 +61,7 @@ class ExpectationsFile : YamlFile {
     if (info == nullptr) unknown_metric(key);
     check_keys(map, key.name, {"expected", "tolerance", "provenance"});
     const YamlTree& expected = need(map, key.name, "expected", kWholeFile);
-    out.expected = number(expected.text, expected, "'expected'");
+    out.expected = number<double>(expected, "'expected'", "a number", "such as 4.26");
     if (const YamlTree* value = find(map, "tolerance")) out.tolerance = tolerance(*value, info);
     out.from = source(need(map, key.name, "provenance", kWholeFile));
     return out;
@@ -91,27 +90,20 @@ class ExpectationsFile : YamlFile {
     return out;
   }
 
-  double number(std::string_view text, const YamlTree& value, const std::string& what) const {
-    double parsed = 0;
-    const auto [stopped, failed] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-    if (value.kind != Kind::kScalar || failed != std::errc{} || stopped != text.data() + text.size() || !std::isfinite(parsed))
-      refuse(fmt::format("{} wants a number", what), value.place, "such as 4.26");
-    return parsed;
-  }
-
   // "5%" and "5 %" of the expected value, "0.2 ms" in the metric's unit.
   Tolerance tolerance(const YamlTree& value, const RunMetricInfo* info) const {
     const std::string_view text = value.text, digits = text.substr(0, text.find_first_not_of("0123456789.eE+-"));
     std::string_view unit = text.substr(digits.size());
     unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
     const bool relative = unit == "%";
-    const double amount = number(digits, value, "'tolerance'");
-    if (amount < 0) refuse("'tolerance' cannot be below zero", value.place, "such as 5%");
+    const auto amount = number_in<double>(digits);
+    if (!amount || !std::isfinite(*amount)) refuse("'tolerance' wants a number", value.place, "such as 5%");
+    if (*amount < 0) refuse("'tolerance' cannot be below zero", value.place, "such as 5%");
     if (!relative && (info == nullptr || unit != info->unit))
       refuse(fmt::format("'tolerance' cannot be '{}'", value.text), value.place,
              info == nullptr || info->unit.empty() ? "a share of the expected value: 5%"
                                                    : fmt::format("a share of the expected value, 5%, or in its unit: 0.2 {}", info->unit));
-    return {relative ? amount / 100 : amount, relative};
+    return {relative ? *amount / 100 : *amount, relative};
   }
 };
 

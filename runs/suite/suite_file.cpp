@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
 
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
@@ -18,6 +18,7 @@ namespace {
 const std::vector<std::string> kProfiles = {"none", "light", "deep"};  // in the order of SuiteProfile
 const std::vector<std::string> kMeasures = {"auto", "run"};            // in the order of Measure::Kind
 constexpr int kMostRepetitions = 1000;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class SuiteFile : YamlFile {
  public:
@@ -28,45 +29,24 @@ class SuiteFile : YamlFile {
   Suite read() {
     suite_.file = fs::absolute(file_.disk);
     suite_.name = suite_.file.stem().string();
-    read_keys(tree_, "a suite",
-              {{"name", [&](const YamlTree& value) { suite_.name = file_word(value, "'name'"); }},
-               {"iterations", [&](const YamlTree& value) { suite_.iterations = whole(value, "iterations", 1); }},
-               {"warmup", [&](const YamlTree& value) { suite_.warmup = whole(value, "warmup", 0); }},
-               {"profile", [&](const YamlTree& value) { suite_.profile = static_cast<SuiteProfile>(one_of(value, "profile", kProfiles)); }},
-               {"threshold", [&](const YamlTree& value) { suite_.threshold = threshold(value); }},
-               {"timeout", [&](const YamlTree& value) { suite_.timeout_s = time(value, "timeout"); }},
-               {"measure", [&](const YamlTree& value) { suite_.measure = measure(value); }},
-               {"waive", [&](const YamlTree& value) { read_waived(value); }},
-               {"slurm", [&](const YamlTree& value) { read_slurm(value); }},
-               {"targets", [&](const YamlTree& value) { read_targets(value); }}});
+    read_keys(
+        tree_, "a suite",
+        {{"name", [&](const YamlTree& value) { suite_.name = file_word(value, "'name'"); }},
+         {"iterations", [&](const YamlTree& value) { suite_.iterations = whole(value, "iterations", 1); }},
+         {"warmup", [&](const YamlTree& value) { suite_.warmup = whole(value, "warmup", 0); }},
+         {"profile", [&](const YamlTree& value) { suite_.profile = static_cast<SuiteProfile>(one_of(value, "'profile'", kProfiles)); }},
+         {"threshold", [&](const YamlTree& value) { suite_.threshold = threshold(value); }},
+         {"timeout", [&](const YamlTree& value) { suite_.timeout_s = time(value, "timeout"); }},
+         {"measure", [&](const YamlTree& value) { suite_.measure = measure(value); }},
+         {"waive", [&](const YamlTree& value) { read_waived(value); }},
+         {"slurm", [&](const YamlTree& value) { read_slurm(value); }},
+         {"targets", [&](const YamlTree& value) { read_targets(value); }}});
     if (suite_.targets.empty()) refuse("the suite has no targets", tree_.place, "write targets: and below it NAME: {command: …}");
     check_baselines();
     return std::move(suite_);
   }
 
  private:
-  struct KeyReader {
-    std::string key;
-    std::function<void(const YamlTree&)> read;
-  };
-
-  void read_keys(const YamlTree& map, const std::string& what, const std::vector<KeyReader>& readers) const {
-    if (map.kind != Kind::kMap)
-      refuse(fmt::format("{} wants keys and values", what), map.place, fmt::format("such as {}: …", readers.front().key));
-    for (const auto& [key, value] : map.entries) {
-      const auto reader = std::find_if(readers.begin(), readers.end(), [&](const KeyReader& each) { return each.key == key.name; });
-      if (reader == readers.end()) refuse(fmt::format("unknown key '{}' of {}", key.name, what), key.place, nearest_of(key.name, readers));
-      if (value.kind == Kind::kNull) refuse(fmt::format("'{}' has no value", key.name), key.place, "give it one, or remove the line");
-      reader->read(value);
-    }
-  }
-
-  static std::string nearest_of(const std::string& word, const std::vector<KeyReader>& readers) {
-    Keys keys;
-    for (const KeyReader& reader : readers) keys.push_back(reader.key);
-    return nearest_or_all(word, keys);
-  }
-
   // It becomes a part of the names of files.
   std::string file_word(const YamlTree& value, const std::string& what) const {
     const std::string word = text(value, what);
@@ -80,22 +60,15 @@ class SuiteFile : YamlFile {
       refuse(fmt::format("{} '{}' cannot be the name of a folder", what, word), place, "use letters, digits, '_', '-' and '.'");
   }
 
-  template <class Number>
-  Number number(const YamlTree& value, const std::string& key, const std::string& wanted) const {
-    const auto result = number_in<Number>(value);
-    if (!result) refuse(fmt::format("'{}' wants {}", key, wanted), value.place, fmt::format("such as {}: 5", key));
-    return *result;
-  }
-
   int whole(const YamlTree& value, const std::string& key, int least) const {
-    const int result = number<int>(value, key, "a whole number");
+    const int result = number<int>(value, "'" + key + "'", "a whole number", fmt::format("such as {}: 5", key));
     if (result < least || result > kMostRepetitions)
       refuse(fmt::format("'{}' is out of range: {}", key, result), value.place, fmt::format("between {} and {}", least, kMostRepetitions));
     return result;
   }
 
   double threshold(const YamlTree& value) const {
-    const double result = number<double>(value, "threshold", "a number");
+    const double result = number<double>(value, "'threshold'", "a number", "such as threshold: 1.05", -kInfinity, kInfinity);
     if (!(result > 0) || std::isinf(result))
       refuse(fmt::format("'threshold' is out of range: {}", value.text), value.place, "1.05 asks for a speed-up of at least 5 %");
     return result;
@@ -107,12 +80,6 @@ class SuiteFile : YamlFile {
     return *seconds;
   }
 
-  std::size_t one_of(const YamlTree& value, const std::string& key, const Keys& words) const {
-    const auto found = std::find(words.begin(), words.end(), text(value, "'" + key + "'"));
-    if (found == words.end()) refuse(fmt::format("'{}' cannot be '{}'", key, value.text), value.place, nearest_or_all(value.text, words));
-    return static_cast<std::size_t>(found - words.begin());
-  }
-
   // "auto", "run", or the name of a stage.
   Measure measure(const YamlTree& value) const {
     const std::string word = text(value, "'measure'");
@@ -121,17 +88,10 @@ class SuiteFile : YamlFile {
     return {static_cast<Measure::Kind>(found - kMeasures.begin())};
   }
 
-  Keys list(const YamlTree& value, const std::string& what) const {
-    if (value.kind != Kind::kList) refuse(fmt::format("{} wants a list", what), value.place, "write [a, b]");
-    Keys words;
-    for (const YamlTree& item : value.items) words.push_back(text(item, "an item of " + what));
-    return words;
-  }
-
   void read_waived(const YamlTree& value) {
     const Keys words = timing_check_names();
-    if (value.kind != Kind::kList) refuse("'waive' wants a list", value.place, fmt::format("write waive: [{}]", words.front()));
-    for (const YamlTree& item : value.items) suite_.waived.push_back(words[one_of(item, "waive", words)]);
+    want(value, Kind::kList, "'waive'", "a list", fmt::format("write waive: [{}]", words.front()));
+    for (const YamlTree& item : value.items) suite_.waived.push_back(words[one_of(item, "'waive'", words)]);
   }
 
   void read_slurm(const YamlTree& value) {
@@ -142,12 +102,12 @@ class SuiteFile : YamlFile {
                {"constraint", [&](const YamlTree& each) { slurm.constraint = text(each, "'constraint'"); }},
                {"time", [&](const YamlTree& each) { slurm.time = text(each, "'time'"); }},
                {"program", [&](const YamlTree& each) { slurm.program = text(each, "'program'"); }},
-               {"sbatch", [&](const YamlTree& each) { slurm.sbatch_args = list(each, "'sbatch'"); }},
-               {"srun", [&](const YamlTree& each) { slurm.srun_args = list(each, "'srun'"); }}});
+               {"sbatch", [&](const YamlTree& each) { slurm.sbatch_args = texts(each, "'sbatch'"); }},
+               {"srun", [&](const YamlTree& each) { slurm.srun_args = texts(each, "'srun'"); }}});
   }
 
   void read_targets(const YamlTree& value) {
-    if (value.kind != Kind::kMap) refuse("'targets' wants names", value.place, "write targets: and below it NAME: {command: …}");
+    want(value, Kind::kMap, "'targets'", "names", "write targets: and below it NAME: {command: …}");
     for (const auto& [name, target] : value.entries) {
       check_file_word(name.name, name.place, "the target");
       suite_.targets.push_back(read_target(name, target));
@@ -160,7 +120,7 @@ class SuiteFile : YamlFile {
         value, fmt::format("target '{}'", name.name),
         {{"command", [&](const YamlTree& each) { target.command = command(each); }},
          {"env", [&](const YamlTree& each) { target.env = variables(each); }},
-         {"set", [&](const YamlTree& each) { target.sets = list(each, "'set'"); }},
+         {"set", [&](const YamlTree& each) { target.sets = texts(each, "'set'"); }},
          {"directory", [&](const YamlTree& each) { target.directory = (folder_ / text(each, "'directory'")).lexically_normal().string(); }},
          {"baseline", [&](const YamlTree& each) {
             target.baseline = text(each, "'baseline'");
@@ -171,15 +131,15 @@ class SuiteFile : YamlFile {
   }
 
   Keys command(const YamlTree& value) const {
-    if (value.kind == Kind::kList && !value.items.empty()) return list(value, "'command'");
+    if (value.kind == Kind::kList && !value.items.empty()) return texts(value, "'command'");
     return {"/bin/sh", "-c", text(value, "'command'")};
   }
 
   std::map<std::string, std::string> variables(const YamlTree& value) const {
-    if (value.kind != Kind::kMap) refuse("'env' wants names and values", value.place, "write env: {NAME: value}");
+    want(value, Kind::kMap, "'env'", "names and values", "write env: {NAME: value}");
     std::map<std::string, std::string> env;
     for (const auto& [name, each] : value.entries) {
-      if (each.kind != Kind::kScalar) refuse(fmt::format("the variable '{}' wants a text", name.name), each.place, "write NAME: value");
+      want(each, Kind::kScalar, fmt::format("the variable '{}'", name.name), "a text", "write NAME: value");
       env[name.name] = each.text;
     }
     return env;

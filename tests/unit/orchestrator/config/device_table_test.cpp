@@ -90,15 +90,15 @@ TEST_CASE("a file of one's own wins, and a folder of them") {
 }
 
 TEST_CASE("a bad file says where and what") {
-  CHECK(error_of("name: x\ndense_tflop: {bf16: 1}\n").message == "unknown key 'dense_tflop'");
+  CHECK(error_of("name: x\ndense_tflop: {bf16: 1}\n").message == "unknown key 'dense_tflop' of a device");
   CHECK(error_of("name: x\ndense_tflop: {bf16: 1}\n").fix == "did you mean 'dense_tflops'?");
   CHECK(error_of("name: x\ndense_tflop: {bf16: 1}\n").where.ends_with("gpu.yaml:2:1"));
-  CHECK(error_of("name: x\ndense_tflops: {bf61: 1}\n").message == "unknown type 'bf61'");
+  CHECK(error_of("name: x\ndense_tflops: {bf61: 1}\n").message == "unknown key 'bf61' of 'dense_tflops'");
   CHECK(error_of("name: x\ndense_tflops:\n  bf16: many\n").where.ends_with("gpu.yaml:3:9"));
-  CHECK(error_of("name: x\ndense_tflops: {bf16: -1}\n").message == "dense_tflops.bf16 wants a positive number");
-  CHECK(error_of("name: x\nbandwidth_tb_per_s: .inf\n").message == "bandwidth_tb_per_s wants a positive number");
-  CHECK(error_of("name: x\nmatch: H200\nbandwidth_tb_per_s: 1\n").message == "match wants a list of texts");
-  CHECK(error_of("match: [H200]\nbandwidth_tb_per_s: 1\n").message == "the device has no name");
+  CHECK(error_of("name: x\ndense_tflops: {bf16: -1}\n").message == "'dense_tflops.bf16' wants a positive number");
+  CHECK(error_of("name: x\nbandwidth_tb_per_s: .inf\n").message == "'bandwidth_tb_per_s' wants a positive number");
+  CHECK(error_of("name: x\nmatch: H200\nbandwidth_tb_per_s: 1\n").message == "'match' wants a list");
+  CHECK(error_of("match: [H200]\nbandwidth_tb_per_s: 1\n").message == "the device has no 'name'");
   CHECK(error_of("name: x\n").message == "the device has no peak");
   CHECK(error_of("name: [x\n").message.find("this is no valid YAML") == 0);
   CHECK(error_of("").message == "the device file is empty");

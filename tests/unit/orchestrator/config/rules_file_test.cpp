@@ -318,6 +318,7 @@ TEST_CASE("files of rules that are refused: the whole message") {
       {kWhole + "    limit: 0\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
       {kWhole + "    limit: 1001\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
       {kWhole + "    limit: 3x\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
+      {kWhole + "    limit: '3'\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
       {kWhole + "    limit: 2.5\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
       {kWhole + "    limit: [3]\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
       {kWhole + "  - name: a\n" + kWhole.substr(kWhole.find("    scope")),

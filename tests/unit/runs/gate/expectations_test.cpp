@@ -106,7 +106,7 @@ TEST_CASE("expectations: mistakes are named with their place") {
 }
 
 TEST_CASE("expectations: NaN and infinities are no expectation") {
-  for (const char* number : {"nan", ".nan", "inf", "-inf", ".inf", "1e999", "four", ""}) {
+  for (const char* number : {"nan", ".nan", "inf", "-inf", ".inf", "1e999", "four", "'4'", ""}) {
     INFO(number);
     CHECK(has(wrong(kHead + "    tpot_ms: {expected: " + number + ", " + kFrom + "}\n"), "'expected' wants a number"));
     CHECK_FALSE(wrong(kHead + "    tpot_ms: {expected: 1, tolerance: " + number + ", " + kFrom + "}\n").empty());

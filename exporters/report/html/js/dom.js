@@ -39,7 +39,7 @@ export function button(text, label, act, attributes) {
 
 // What the page always has.
 /** @param {string} selector @param {ParentNode} [inside] @returns {HTMLElement} */
-export function found(selector, inside) {
+export function existing(selector, inside) {
   /** @type {HTMLElement | null} */
   const element = (inside || document).querySelector(selector);
   if (!element) throw new Error("no " + selector + " in this page");
@@ -53,7 +53,7 @@ export function start_announcements() {
 
 /** @param {string} text */
 export function announce(text) {
-  found("#live").textContent = text;
+  existing("#live").textContent = text;
 }
 
 // Data that the page carries for its script; null where there is none.

@@ -1,5 +1,5 @@
 // What opens over the page (keys, columns) closes with Escape, which gives the focus back, and with a press elsewhere.
-import { found } from "./dom.js";
+import { existing } from "./dom.js";
 
 const kMenus = "details.columns[open], details.explorer-help[open]";
 
@@ -17,7 +17,7 @@ export function start_menus() {
     if (event.key !== "Escape") return;
     for (const menu of open_menus()) {
       menu.open = false;
-      found("summary", menu).focus();
+      existing("summary", menu).focus();
       event.preventDefault();  // this Escape is used up
     }
   });

@@ -1,6 +1,6 @@
 // Finds kernels, ranges, calls, copies and operators by name. What does not match fades; N goes to the next match.
 import { count_text, plural } from "./count_text.js";
-import { announce, button, found, later, make } from "./dom.js";
+import { announce, button, existing, later, make } from "./dom.js";
 import { merged_count } from "./range_sums.js";
 import { time_text } from "./time_text.js";
 
@@ -101,7 +101,7 @@ export class Search {
     } else if (event.key === "Escape") {
       this.input.value = "";
       this.look_for("");
-      found(".explorer canvas[tabindex]").focus();
+      existing(".explorer canvas[tabindex]").focus();
     } else if (event.key === "ArrowDown" && !this.results.hidden) {
       this.results.querySelector("button")?.focus();
       event.preventDefault();
@@ -138,7 +138,7 @@ export class Search {
   choose(entry) {
     this.go(1, entry);
     this.results.hidden = true;
-    found(".explorer canvas[tabindex]").focus({ preventScroll: true });
+    existing(".explorer canvas[tabindex]").focus({ preventScroll: true });
   }
 
   // To the next match after the pinned slice (or the left edge), of one name where one was chosen.

@@ -35,7 +35,7 @@ export function draw_step_curve(charts, steps, width) {
   if (steps.includes(chosen)) ring(context, palette, ...place(chosen));
   frame.svg.setAttribute("height", String(height));
   frame.foot.setAttribute("transform", "translate(0," + (height - kChart.foot) + ")");
-  draw_axis(frame.foot, "bottom", x, x.ticks(Math.max(2, width / 90)).filter(Number.isInteger), position => count_text(position + 1));
+  draw_axis(frame.foot, "bottom", x, x.ticks(Math.max(2, width / 90)).filter(Number.isInteger), tick => count_text(tick + 1));
   const marks = y.ticks(4);
   draw_axis(frame.side, "left", y, marks, axis_labels(0, top, marks[1] - marks[0]).of);
   frame.nearest = (left, down) => steps.reduce((best, i) => distance_to(place(i), left, down) < distance_to(place(best), left, down) ? i : best, steps[0]);

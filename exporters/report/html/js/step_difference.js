@@ -21,13 +21,13 @@ export function signed_time(ns) {
 }
 
 /** @param {Explorer} explorer */
-function bin_differences(explorer) {
+export function bin_differences(explorer) {
   const { detail, step, other_step, page_data } = explorer, one = step_bins(detail, step), two = step_bins(detail, other_step);
   return one && two ? largest_differences(page_data.bins.map((bin, i) => [i, bin.title]), i => one[i], i => two[i]) : [];
 }
 
 /** @param {Explorer} explorer */
-function kernel_differences(explorer) {
+export function kernel_differences(explorer) {
   const { detail, step, other_step } = explorer, { start, wall } = detail.steps;
   const [one, two] = [step, other_step].map(i => range_sums(detail, start[i], start[i] + wall[i]));
   if (!one.exact || !two.exact) return [];

@@ -1,5 +1,5 @@
 // The system's theme, until somebody chooses.
-import { button, found } from "./dom.js";
+import { button, existing } from "./dom.js";
 
 /** @type {(() => void)[]} */
 const listeners = [];
@@ -51,6 +51,6 @@ export function start_theme() {
     tell_theme_change();
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
-  found("nav").append(toggle);
+  existing("nav").append(toggle);
   changed();
 }

@@ -30,7 +30,7 @@ const axis_units = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]];
 export function axis_labels(from, to, step) {
   const fine = axis_units.find(([size]) => step >= size) || axis_units[3], whole = 1000 * fine[0];
   const base = fine[0] === 1e9 ? 0 : Math.floor(from / whole) * whole;
-  const [size, unit] = axis_units.find(([size]) => to - base >= size) || fine;
+  const [size, unit] = axis_units.find(([each]) => to - base >= each) || fine;
   const digits = Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9));
   /** @param {number} ns */
   const text = ns => (ns / size).toFixed(digits) + " " + unit;

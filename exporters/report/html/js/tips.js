@@ -1,8 +1,8 @@
 // Tips: an SVG's titles come late and never on a touch screen. The same box explains terms of the glossary.
-import { found, make } from "./dom.js";
+import { existing, make } from "./dom.js";
 
 function tip_box() {
-  return found("#tip");
+  return existing("#tip");
 }
 
 /** @param {string | null | false | undefined} text @param {number} x @param {number} y */

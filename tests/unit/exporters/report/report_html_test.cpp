@@ -1,6 +1,7 @@
 #include <limits>
 #include <string>
 
+#include "exporters/report/html/html.h"
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/text/figure_text.h"
@@ -46,6 +47,21 @@ TEST_CASE("report.html needs nothing from elsewhere and lets no other script in"
     CHECK_FALSE(has(code, asking));
   }
   CHECK(count(text, "<script>") == 1);
+}
+
+TEST_CASE("a page without a script says so, lets none in and keeps its tables") {
+  nl::exporters::report::Document document;
+  document.title = "sparse";
+  const std::vector<nl::exporters::html::DataBlock> data = {{"page-data", "application/json", "{}"}};
+  const std::string without = nl::exporters::html::page(document, "made here", data, {});
+  CHECK(has(without, "script-src 'none'"));
+  CHECK_FALSE(has(without, "<script"));
+  CHECK(has(without, "<p class=\"missing\">This page has no script, because nl-stage was built without one"));
+  CHECK(has(without, "<footer>made here</footer>\n</body>"));
+  const std::string with = nl::exporters::html::page(document, "made here", data, {"act();", "DIGEST"});
+  CHECK(has(with, "script-src 'sha256-DIGEST'"));
+  CHECK(has(with, "id=\"page-data\">{}</script>\n<script>act();</script>\n</body>"));
+  CHECK_FALSE(has(with, "This page has no script"));
 }
 
 TEST_CASE("report.html has every section, and those without data say why") {

@@ -30,6 +30,7 @@ TEST_CASE("text stays text in HTML: elements, attributes, bad UTF-8 and control 
 }
 
 TEST_CASE("report.html needs nothing from elsewhere and lets no other script in") {
+  if (nl::exporters::html::built_in_script().text.empty()) NL_SKIP("built without a script (-Dreport_script=none)");
   const std::string text = nl::exporters::report_html(nl::test::rich_run());
   CHECK(has(text, "default-src 'none'; style-src 'sha256-"));
   CHECK(has(text, "script-src 'sha256-"));
@@ -96,7 +97,8 @@ TEST_CASE("report.html: a hostile name appears only escaped") {
   run.timeline->names = {hostile, hostile};
   const std::string text = nl::exporters::report_html(run);
   CHECK_FALSE(has(text, "<script>alert"));
-  CHECK(count(text, "</script>") == 3);  // the script, and two blocks of data
+  const bool script = !nl::exporters::html::built_in_script().text.empty();
+  CHECK(count(text, "</script>") == (script ? 3 : 0));  // the script, and two blocks of data
   CHECK(has(text, "&lt;/script&gt;&lt;script&gt;alert(1)"));
 }
 

@@ -36,6 +36,6 @@ std::string figure_markup(const report::ColumnChart& chart);
 std::string figure_markup(const report::Explorer& explorer);
 std::string figure_markup(const report::CurveChart& chart);
 std::string figure_markup(const report::RooflineChart& chart);  // empty where nothing has a place in it
-std::string figure_markup(const report::FlameChart& chart);     // likewise
+std::string figure_markup(const report::FlameChart& chart);     // empty where nothing was sampled
 
 }  // namespace nl::exporters::html

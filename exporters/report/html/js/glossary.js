@@ -4,14 +4,14 @@ import { data_block, filled, make } from "./dom.js";
 const kTermPlaces = "h2, h3, thead th, .tile dt, .legend b, p, li, dt, figcaption, .row .what";
 
 /** @param {string[]} terms */
-function term_pattern(terms) {
+export function term_pattern(terms) {
   const escaped = terms.map(term => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).sort((a, b) => b.length - a.length);
   return new RegExp("(?<![\\w-])(" + escaped.join("|") + ")(?![\\w-])", "i");
 }
 
 // In a sentence "total" and "time" are plain words; heads of tables are explained whatever they are called.
 /** @param {string} name */
-function is_term_in_text(name) {
+export function is_term_in_text(name) {
   return /[-_\d ]|[A-Z]{2}/.test(name);
 }
 

@@ -180,7 +180,7 @@ export function bucket_text(detail, item, buckets, bucket) {
 
 // What the windows leave out of a range.
 /** @param {ListedWindow[]} windows @param {number} from @param {number} to */
-function gaps_between(windows, from, to) {
+export function gaps_between(windows, from, to) {
   /** @type {[number, number][]} */
   const out = [];
   let at = from;

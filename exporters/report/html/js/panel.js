@@ -121,7 +121,7 @@ export class SlicePanel {
 
 // The step that runs at a moment: the innermost, which starts last.
 /** @param {Steps} steps @param {number} moment */
-function step_at(steps, moment) {
+export function step_at(steps, moment) {
   let found = -1;
   for (let i = 0; i < steps.start.length; ++i)
     if (steps.start[i] <= moment && moment < steps.start[i] + steps.wall[i] && (found < 0 || steps.start[i] >= steps.start[found])) found = i;

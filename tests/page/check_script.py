@@ -3,18 +3,18 @@
 
     check_script.py types|lint|unit
 
-Run by Meson. tsc and eslint come from the folder that NL_STAGE_TEST_PAGE_TOOLS names (tools/fetch-page-tools prints it), tsc also from PATH.
+Run by Meson. tsc and eslint are those that tools/fetch-page-tools has fetched, tsc also one in PATH.
 Where node or a tool is missing the check is skipped: it says why and ends with status 77. Else the last line is
 `nl-tests: N passed, N failed, N skipped`, as tools/tally wants it.
 """
-import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / 'exporters/report/html'
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / 'exporters/report/html'
 OLDEST_NODE = (18, 15)  # the first whose test runner has reporters
 
 
@@ -31,7 +31,7 @@ def finish(passed, failed, skipped=0):
 def node():
     program = shutil.which('node') or shutil.which('nodejs')
     if not program:
-        skip('no node; tools/fetch-page-tools installs it')
+        skip('no node; tools/setup --lint installs it')
     said = subprocess.check_output([program, '--version'], text=True).strip()
     version = tuple(int(part) for part in re.match(r'v(\d+)\.(\d+)', said).groups())
     if version < OLDEST_NODE:
@@ -41,9 +41,8 @@ def node():
 
 def tool(path):
     """node's command line for a tool that was fetched; None: there is none."""
-    folder = os.environ.get('NL_STAGE_TEST_PAGE_TOOLS', '')
-    program = pathlib.Path(folder) / 'node_modules' / path
-    return [node(), str(program)] if folder and program.is_file() else None
+    folder = subprocess.run([ROOT / 'tools/fetch-page-tools', '--cached'], capture_output=True, text=True, check=False).stdout.strip()
+    return [node(), f'{folder}/node_modules/{path}'] if folder else None
 
 
 def run(command):
@@ -51,12 +50,12 @@ def run(command):
 
 
 def check_types():
-    command = tool('typescript/bin/tsc') or [shutil.which('tsc') or skip('no tsc (NL_STAGE_TEST_PAGE_TOOLS=$(tools/fetch-page-tools), or node-typescript)')]
+    command = tool('typescript/bin/tsc') or [shutil.which('tsc') or skip('no tsc; tools/fetch-page-tools fetches it')]
     finish(*((1, 0) if run([*command, '--project', '.']) else (0, 1)))
 
 
 def check_lint():
-    command = tool('eslint/bin/eslint.js') or skip('no eslint (NL_STAGE_TEST_PAGE_TOOLS=$(tools/fetch-page-tools))')
+    command = tool('eslint/bin/eslint.js') or skip('no eslint; tools/fetch-page-tools fetches it')
     finish(*((1, 0) if run([*command, '--max-warnings', '0', '.']) else (0, 1)))
 
 

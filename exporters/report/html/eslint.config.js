@@ -1,4 +1,4 @@
-// A short list of rules that hold; types and unknown names are tsc's. tests/page runs it with the eslint of tools/fetch-page-tools.
+// A short list of rules that hold; types and unknown names are tsc's. tests/page runs them with the eslint of tools/fetch-page-tools.
 export default [{
   files: ["**/*.js"],
   linterOptions: { reportUnusedDisableDirectives: "error" },

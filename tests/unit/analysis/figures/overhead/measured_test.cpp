@@ -12,7 +12,7 @@ using Times = std::vector<double>;
 
 namespace {
 
-constexpr Ns kMs = 1'000'000;
+constexpr Ns kMillisecond = 1'000'000;
 
 PassTimes timed(PassKind kind, Ns prefill_ns, Ns whole_ns) {
   PassTimes pass{kind, {}, whole_ns};
@@ -22,7 +22,7 @@ PassTimes timed(PassKind kind, Ns prefill_ns, Ns whole_ns) {
 
 PassRecord recorded(PassKind kind, PassOutcome outcome, Ns duration_ns) { return {kind, {"x"}, 0, duration_ns, outcome, {}, {}}; }
 
-const analysis::WarmupRule kEveryWindow{.mode = analysis::WarmupRule::Mode::kNone};
+const analysis::WarmupRule kMeasureAll{.mode = analysis::WarmupRule::Mode::kNone};
 
 // A capture of nsys whose prefill took 300 ns, and an unprofiled pass before and after it.
 Evidence compared() {
@@ -52,7 +52,7 @@ std::vector<PowerSample> one_second() {
   for (int i = 0; i <= 100; ++i)
     for (const std::int32_t device : {0, 1}) {
       PowerSample& sample = samples.emplace_back();
-      sample.utc_ns = i * 10 * kMs;
+      sample.utc_ns = i * 10 * kMillisecond;
       sample.device = device;
       sample.power_w = device == 0 ? 100 : 300;
       sample.energy_j = *sample.power_w * i * 0.01;
@@ -65,7 +65,7 @@ struct Metered {
   Run run;
   Metered() {
     TraceBuilder builder;
-    builder.stage("prefill", 100 * kMs, 900 * kMs);
+    builder.stage("prefill", 100 * kMillisecond, 900 * kMillisecond);
     builder.trace.utc_start_ns = 0;
     for (const std::int32_t id : {0, 1}) {
       Device& device = builder.trace.devices.emplace_back();
@@ -83,7 +83,7 @@ struct Metered {
     run.stages.emplace_back().name = "prefill";
     run.stages.back().tokens_per_window = 4;
   }
-  Energy measure() const { return measured_energy(evidence, {evidence.trace, kEveryWindow}, run.kernels, run.stages); }
+  Energy measure() const { return measured_energy(evidence, {evidence.trace, kMeasureAll}, run.kernels, run.stages); }
   double joules() const {
     const Energy energy = measure();
     REQUIRE(energy.stages.size() == 1);
@@ -97,7 +97,7 @@ struct Metered {
 TEST_CASE("overhead: the passes before, the capture, those after, and ncu, in this order") {
   Evidence evidence = compared();
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kOk, 9000));
-  const Perturbation found = measured_overhead(evidence, {evidence.trace, kEveryWindow});
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kMeasureAll});
   CHECK(found.order == "unprofiled nsys unprofiled nsys ncu");
   CHECK(found.note.empty());
   CHECK(found.notes.back() == "a note");
@@ -115,10 +115,10 @@ TEST_CASE("overhead: a pass that failed does not count, and of several good ones
   Evidence evidence = compared();
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kFailed, 9000));
   evidence.passes.push_back(recorded(PassKind::kNcuExportRaw, PassOutcome::kOk, 8000));
-  CHECK(measured_overhead(evidence, {evidence.trace, kEveryWindow}).order == "unprofiled nsys unprofiled nsys");
+  CHECK(measured_overhead(evidence, {evidence.trace, kMeasureAll}).order == "unprofiled nsys unprofiled nsys");
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kOk, 7000));
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kTimeout, 6000));
-  const Perturbation found = measured_overhead(evidence, {evidence.trace, kEveryWindow});
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kMeasureAll});
   REQUIRE(row_of(found, PassKind::kNcu, "whole run") != nullptr);
   CHECK(row_of(found, PassKind::kNcu, "whole run")->profiled_ns == Times{7000});
 }
@@ -132,7 +132,7 @@ TEST_CASE("overhead: where no stage is marked, whole passes are compared") {
   const PassKind kind = evidence.tracer == Tracer::kNsys ? PassKind::kNsys : PassKind::kCollector;
   evidence.trace.has_kernel_data = true;
   evidence.passes = {recorded(PassKind::kNsys, PassOutcome::kOk, 1500), recorded(PassKind::kCollector, PassOutcome::kOk, 1600)};
-  const Perturbation found = measured_overhead(evidence, {evidence.trace, kEveryWindow});
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kMeasureAll});
   REQUIRE(row_of(found, kind, "whole run") != nullptr);
   CHECK(row_of(found, kind, "whole run")->profiled_ns == Times{kind == PassKind::kNsys ? 1500.0 : 1600.0});
 }
@@ -141,16 +141,16 @@ TEST_CASE("overhead: where it was not measured it says why") {
   Evidence evidence = compared();
   SECTION("no unprofiled pass") {
     evidence.repeats.before.clear();
-    CHECK(measured_overhead(evidence, {evidence.trace, kEveryWindow}).note.empty());  // there are some after the capture
+    CHECK(measured_overhead(evidence, {evidence.trace, kMeasureAll}).note.empty());  // there are some after the capture
     evidence.repeats.after.clear();
-    CHECK(measured_overhead(evidence, {evidence.trace, kEveryWindow}).note == "why none was run");
+    CHECK(measured_overhead(evidence, {evidence.trace, kMeasureAll}).note == "why none was run");
   }
   SECTION("no GPU work") {
     evidence.tracer = Tracer::kCupti;
     evidence.trace.has_kernel_data = false;
-    CHECK(measured_overhead(evidence, {evidence.trace, kEveryWindow}).note == "overhead not measured: no GPU work was recorded");
+    CHECK(measured_overhead(evidence, {evidence.trace, kMeasureAll}).note == "overhead not measured: no GPU work was recorded");
   }
-  const Perturbation found = measured_overhead(evidence, {evidence.trace, kEveryWindow});
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kMeasureAll});
   CHECK(found.notes == Texts{"a note"});
   CHECK(found.stages.empty());
 }
@@ -158,7 +158,7 @@ TEST_CASE("overhead: where it was not measured it says why") {
 TEST_CASE("overhead: a capture that left nothing is no pass to compare") {
   Evidence evidence = compared();
   evidence.captured_any = false;
-  CHECK(measured_overhead(evidence, {evidence.trace, kEveryWindow}).order == "unprofiled unprofiled nsys");
+  CHECK(measured_overhead(evidence, {evidence.trace, kMeasureAll}).order == "unprofiled unprofiled nsys");
 }
 
 TEST_CASE("energy: of the GPUs that ran something, per window and token") {
@@ -198,7 +198,7 @@ TEST_CASE("energy: of the unprofiled passes where there are some, because tracin
   Metered metered;
   auto halved = one_second();
   for (PowerSample& sample : halved) *sample.energy_j /= 2;
-  metered.evidence.repeats.unprofiled_power = {{halved, {{"prefill", {{100 * kMs, 900 * kMs}}, {}}}}};
+  metered.evidence.repeats.unprofiled_power = {{halved, {{"prefill", {{100 * kMillisecond, 900 * kMillisecond}}, {}}}}};
   CHECK(metered.measure().pass == "unprofiled");
   CHECK(metered.joules() == Approx(120));
   CHECK(*metered.measure().stages[0].joules_per_token == Approx(30));

@@ -67,7 +67,7 @@ OperatorCall timed_call(const char* name, OperatorType type, const char* shapes,
   return call;
 }
 
-Run run_of(std::vector<OperatorCall> calls) {
+Run run_of_calls(std::vector<OperatorCall> calls) {
   Run run;
   OperatorStep step;
   step.stage = "decode_step";
@@ -151,7 +151,7 @@ TEST_CASE("fingerprint: several counted launches of a kernel count by the time t
 
 TEST_CASE("fingerprint: an operator has the counters of its kernels, by their times") {
   Run run = counted_run();
-  run.operator_steps = run_of(small_step()).operator_steps;
+  run.operator_steps = run_of_calls(small_step()).operator_steps;
   OperatorCall& mm = run.operator_steps[0].calls[0];
   mm.kernels = {{"gemm", 1, 500}, {"copy", 1, 100}};
   const Fingerprint made = make_fingerprint(run);
@@ -164,7 +164,7 @@ TEST_CASE("fingerprint: an operator has the counters of its kernels, by their ti
 }
 
 TEST_CASE("fingerprint: signatures depend on type, shape and index alone") {
-  const Fingerprint made = make_fingerprint(run_of(small_step()));
+  const Fingerprint made = make_fingerprint(run_of_calls(small_step()));
   CHECK(made.items[0].signature.size() == 16);
   CHECK(made.items[0].signature != made.items[2].signature);  // the second of its like
   CHECK(made.items[2].index == 1);
@@ -173,7 +173,7 @@ TEST_CASE("fingerprint: signatures depend on type, shape and index alone") {
   other[0].name = "MatMul";
   other[0].gpu_ns = 5;
   other.insert(other.begin(), timed_call("aten::norm", OperatorType::kNorm, "[[1, 8]]", 50));
-  const Fingerprint again = make_fingerprint(run_of(other));
+  const Fingerprint again = make_fingerprint(run_of_calls(other));
   for (std::size_t i = 0; i < 3; ++i) CHECK(again.items[i + 1].signature == made.items[i].signature);
   CHECK(made.items[1].signature == "32ead35cb7f45964");  // FNV-1a of "elementwise\n[[1, 8]]\n0"
 }
@@ -181,14 +181,14 @@ TEST_CASE("fingerprint: signatures depend on type, shape and index alone") {
 TEST_CASE("fingerprint: operators without time on the GPU are left out; on a CPU the outermost count") {
   std::vector<OperatorCall> calls = small_step();
   calls[1].gpu_ns.reset();
-  CHECK(make_fingerprint(run_of(calls)).items.size() == 2);
+  CHECK(make_fingerprint(run_of_calls(calls)).items.size() == 2);
   for (OperatorCall& call : calls) call.gpu_ns.reset(), call.host_ns = 10;
   calls[2].depth = 1;
-  CHECK(make_fingerprint(run_of(calls)).items.size() == 2);
+  CHECK(make_fingerprint(run_of_calls(calls)).items.size() == 2);
 }
 
 TEST_CASE("fingerprint: decode is told by its steps where these have operators") {
-  Run run = run_of(small_step());
+  Run run = run_of_calls(small_step());
   run.operator_steps.push_back(run.operator_steps[0]);
   run.operator_steps[1].stage = "decode";
   CHECK(make_fingerprint(run).items.size() == 3);
@@ -199,7 +199,7 @@ TEST_CASE("fingerprint: decode is told by its steps where these have operators")
 TEST_CASE("fingerprint: an empty run, and stages without operators, have no items and break nothing") {
   const Fingerprint none = make_fingerprint(Run());
   CHECK(none.items.empty());
-  CHECK(make_fingerprint(run_of({})).items.empty());
+  CHECK(make_fingerprint(run_of_calls({})).items.empty());
   CHECK(similarity(none, none).similarity == 1);
   CHECK(similarity(none, make_fingerprint(counted_run())).similarity == 0);
   CHECK(similarity(make_fingerprint(counted_run()), none).similarity == 0);
@@ -211,7 +211,7 @@ TEST_CASE("similarity: a run with itself is exactly 1") {
   std::vector<OperatorCall> many;
   for (int i = 1; i < 500; ++i)
     many.push_back(timed_call("op", static_cast<OperatorType>(i % 19), i % 3 ? "[[1, 3]]" : "[[7]]", 1000 / i + 1));
-  const FingerprintMatch match = similarity(make_fingerprint(run_of(many)), make_fingerprint(run_of(many)));
+  const FingerprintMatch match = similarity(make_fingerprint(run_of_calls(many)), make_fingerprint(run_of_calls(many)));
   CHECK(match.similarity == 1);
   CHECK(match.pairs.size() == many.size());
   CHECK(match.only_a + match.only_b == 0);
@@ -241,7 +241,7 @@ TEST_CASE("similarity: what has no partner adds nothing") {
 TEST_CASE("similarity: what signatures do not pair is paired by type, in the order of the step") {
   std::vector<OperatorCall> other = small_step();
   for (OperatorCall& call : other) call.shapes = "[[2, 8]]";  // another batch: no signature is the same
-  const FingerprintMatch match = similarity(make_fingerprint(run_of(small_step())), make_fingerprint(run_of(other)));
+  const FingerprintMatch match = similarity(make_fingerprint(run_of_calls(small_step())), make_fingerprint(run_of_calls(other)));
   REQUIRE(match.pairs.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK_FALSE(match.pairs[i].by_signature);
@@ -252,7 +252,7 @@ TEST_CASE("similarity: what signatures do not pair is paired by type, in the ord
   std::swap(other[0], other[1]);
   other.pop_back();
   const FingerprintMatch crossed =
-      similarity(make_fingerprint(run_of({small_step()[0], small_step()[1]})), make_fingerprint(run_of(other)));
+      similarity(make_fingerprint(run_of_calls({small_step()[0], small_step()[1]})), make_fingerprint(run_of_calls(other)));
   REQUIRE(crossed.pairs.size() == 1);
   CHECK(crossed.pairs[0].a == 0);
   CHECK(crossed.pairs[0].b == 1);
@@ -264,16 +264,16 @@ TEST_CASE("similarity: the same from either side") {
     left.push_back(timed_call("a", static_cast<OperatorType>(i * 7 % 5), i % 2 ? "[[1]]" : "[[2]]", i * i % 97 + 1));
   for (int i = 1; i < 90; ++i)
     right.push_back(timed_call("b", static_cast<OperatorType>(i * 3 % 5), i % 2 ? "[[1]]" : "[[3]]", i * i % 89 + 1));
-  const double forth = alike(run_of(left), run_of(right)), back = alike(run_of(right), run_of(left));
+  const double forth = alike(run_of_calls(left), run_of_calls(right)), back = alike(run_of_calls(right), run_of_calls(left));
   CHECK(forth == back);
   CHECK(forth > 0);
   CHECK(forth < 1);
 }
 
 TEST_CASE("similarity: stages are not mixed") {
-  Run other = run_of(small_step());
+  Run other = run_of_calls(small_step());
   other.operator_steps[0].stage = "prefill";
-  CHECK(alike(run_of(small_step()), other) == 0);
+  CHECK(alike(run_of_calls(small_step()), other) == 0);
 }
 
 TEST_CASE("a fingerprint without counters has the command that captures them, unless it was just refused") {

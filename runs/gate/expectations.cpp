@@ -70,8 +70,7 @@ class ExpectationsFile : YamlFile {
 
   [[noreturn]] void unknown_metric(const YamlTree::Key& key) const {
     Keys known;
-    for (const RunMetricInfo& info : run_metric_table())
-      known.push_back(info.scope == RunMetricScope::kRun ? std::string(info.key) : key_pattern(info));
+    for (const RunMetricInfo& info : run_metric_table()) known.push_back(key_pattern(info));
     const std::string near = nearest_name(key.name, known);
     refuse(fmt::format("there is no metric '{}'", key.name), key.place,
            near.empty() ? "`nl-stage gate RUN --list` prints those of a run" : fmt::format("did you mean '{}'?", near));
@@ -107,10 +106,11 @@ class ExpectationsFile : YamlFile {
     const bool relative = unit == "%";
     const double amount = number(digits, value, "'tolerance'");
     if (amount < 0) refuse("'tolerance' cannot be below zero", value.place, "such as 5%");
-    if (!relative && (info == nullptr || unit != info->unit))
+    if (!relative && (info == nullptr || unit != key_of(info->unit)))
       refuse(fmt::format("'tolerance' cannot be '{}'", value.text), value.place,
-             info == nullptr || info->unit.empty() ? "a share of the expected value: 5%"
-                                                   : fmt::format("a share of the expected value, 5%, or in its unit: 0.2 {}", info->unit));
+             info == nullptr || key_of(info->unit).empty()
+                 ? "a share of the expected value: 5%"
+                 : fmt::format("a share of the expected value, 5%, or in its unit: 0.2 {}", key_of(info->unit)));
     return {relative ? amount / 100 : amount, relative};
   }
 };

@@ -38,7 +38,33 @@ Value metric_value(const MetricInfo& info, const Subject& s) {
   return Value::of(info.unit == MetricUnit::kPercent ? value / 100 : value);
 }
 
+Unit unit_of(FigureUnit unit) {
+  switch (unit) {
+    case FigureUnit::kMilliseconds:
+    case FigureUnit::kMicroseconds: return Unit::kTime;
+    case FigureUnit::kShare:
+    case FigureUnit::kUtilisation: return Unit::kShare;
+    case FigureUnit::kCount: return Unit::kCount;
+    case FigureUnit::kJoules: return Unit::kJoules;
+    case FigureUnit::kTokensPerSecond: break;
+  }
+  return Unit::kNumber;
+}
+
+Place place_of(RunPart part) {
+  constexpr Place kPlaces[] = {Place::kSelf, Place::kLatency, Place::kEfficiency, Place::kEnergy, Place::kClocks};
+  return kPlaces[static_cast<std::size_t>(part)];
+}
+
 }  // namespace
+
+void add_figure_fields(RunMetricScope scope, RunPart part, std::vector<Field>& fields) {
+  for (const RunMetricInfo& info : run_metric_table())
+    if (!info.uses.rule.empty() && info.scope == scope && info.part == part)
+      fields.push_back(
+          {info.uses.rule, Type::kNumber, unit_of(info.unit), info.needs, place_of(part), info.help,
+           [&info](const Subject& s) { return Value::of(info.read({*s.run, s.scope == RuleScope::kStage ? &s.stage() : nullptr})); }});
+}
 
 void add_metric_fields(MetricPlace place, std::vector<Field>& fields) {
   const bool launch = place == MetricPlace::kLaunch, stage = place == MetricPlace::kStage;

@@ -8,6 +8,7 @@
 #include "exporters/report/text/figure_text.h"
 #include "model/budget_bins.h"
 #include "model/comparison_keys.h"
+#include "model/run_metrics.h"
 
 namespace nl::exporters::report {
 namespace {
@@ -70,15 +71,11 @@ std::string verdict_reason(LineReason reason) {
 std::string change_text(const CompareChange& change) { return fmt::format("{:+.1f} %", 100 * CompareChange::relative(change.log_ratio)); }
 
 std::string estimate_text(const CompareLine& line, double value) {
-  switch (line.figure) {
-    case CompareFigure::kMfu:
-    case CompareFigure::kMbu: return utilisation_text(value);
-    case CompareFigure::kCounter: return metric_text(line.key, value);
-    case CompareFigure::kTokensPerSecond:
-    case CompareFigure::kOutputTokensPerSecond: return figure_text(value, "tokens/s");
-    default: break;
-  }
+  if (line.figure == CompareFigure::kCounter) return metric_text(line.key, value);
   if (line.unit == MetricUnit::kNanoseconds) return time_text(value);
+  const RunMetricInfo* info = find_compared(key_of(line.figure));
+  if (info != nullptr && info->unit == FigureUnit::kUtilisation) return utilisation_text(value);
+  if (info != nullptr) return figure_text(value, std::string(key_of(info->unit)).c_str());
   return figure_text(value, std::string(key_of(line.unit)).c_str());
 }
 

@@ -352,7 +352,11 @@ Run full_run() {
   run.name = "llama";
   run.mode = "deep";
   run.status = RunStatus::kPartial;
-  run.summary = {12.5, 2.5, 2.25, 400, 0.75, 0.125, 0.5, 0.0625, "a-rule"};
+  const std::pair<const char*, double> summary[] = {
+      {"ttft_ms", 12.5}, {"tpot_ms", 2.5}, {"tpot_unprofiled_ms", 2.25}, {"tokens_per_s", 400}, {"gpu_busy_share", 0.75},
+      {"mfu", 0.125},    {"mbu", 0.5},     {"joules_per_token", 0.0625}};
+  for (const auto& [key, value] : summary) run.summary.figures[key] = value;
+  run.summary.top_finding = "a-rule";
   run.problems = {{Code::kCountersPartly, "ncu profiled 1 of 2 kernels", "ncu pass", "try --set ncu.replay_mode=application"}};
   fill_machine(run);
   fill_stages(run);

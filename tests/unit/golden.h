@@ -30,14 +30,4 @@ inline void check_golden(const std::string& file, const std::string& text) {
   CHECK((text == golden));
 }
 
-// The same for what stands between two texts of a page, the rest of which is written by hand.
-inline void check_golden_part(const std::string& file, std::string_view after, std::string_view before, std::string_view part) {
-  const std::string page = read_text(file);
-  const std::size_t begin = page.find(after) + after.size(), end = page.find(before, begin);
-  INFO(file << " between '" << after << "' and '" << before << "'");
-  REQUIRE(page.find(after) != std::string::npos);
-  REQUIRE(end != std::string::npos);
-  check_golden(file, page.substr(0, begin).append(part).append(page.substr(end)));
-}
-
 }  // namespace nl::test

@@ -72,11 +72,10 @@ std::string change_text(const CompareChange& change) { return fmt::format("{:+.1
 
 std::string estimate_text(const CompareLine& line, double value) {
   if (line.figure == CompareFigure::kCounter) return metric_text(line.key, value);
-  if (line.unit == MetricUnit::kNanoseconds) return time_text(value);
   const RunMetricInfo* info = find_compared(key_of(line.figure));
+  if ((info != nullptr ? measured_unit(info->unit) : line.unit) == MetricUnit::kNanoseconds) return time_text(value);
   if (info != nullptr && info->unit == FigureUnit::kUtilisation) return utilisation_text(value);
-  if (info != nullptr) return figure_text(value, std::string(key_of(info->unit)).c_str());
-  return figure_text(value, std::string(key_of(line.unit)).c_str());
+  return figure_text(value, std::string(info != nullptr ? key_of(info->unit) : key_of(line.unit)).c_str());
 }
 
 std::string bin_label(const std::string& key) {

@@ -111,13 +111,9 @@ std::span<const std::string_view> compare_figure_keys() {
 }
 
 MetricUnit measured_unit(FigureUnit unit) {
-  switch (unit) {
-    case FigureUnit::kMilliseconds:
-    case FigureUnit::kMicroseconds: return MetricUnit::kNanoseconds;
-    case FigureUnit::kTokensPerSecond: return MetricUnit::kPerSecond;
-    case FigureUnit::kJoules: return MetricUnit::kJoules;
-    default: return MetricUnit::kNone;
-  }
+  constexpr MetricUnit kNs = MetricUnit::kNanoseconds, kNone = MetricUnit::kNone;
+  constexpr MetricUnit kUnits[] = {kNs, kNs, MetricUnit::kPerSecond, kNone, kNone, kNone, MetricUnit::kJoules};
+  return kUnits[static_cast<std::size_t>(unit)];
 }
 
 std::optional<double> figure_value(const RunMetricInfo& info, const MetricSubject& subject) {

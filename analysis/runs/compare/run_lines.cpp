@@ -60,11 +60,6 @@ class Section {
   std::vector<LineTest> tests_;
 };
 
-std::optional<double> per_window(const StageEntry& stage, const std::optional<Ns>& total_ns) {
-  if (!total_ns) return std::nullopt;
-  return static_cast<double>(*total_ns) / static_cast<double>(stage.wall.count);
-}
-
 std::vector<double> windows_of(const Run& run, const std::string& stage) {
   const StageEntry* entry = find_stage(run, stage);
   return entry != nullptr ? std::vector<double>(entry->series.wall_ns.begin(), entry->series.wall_ns.end()) : std::vector<double>();
@@ -136,14 +131,14 @@ std::vector<LineTest> stage_lines(const Sides& sides, const Judge& judge) {
     if (!tokens) continue;
     if (waits) section.keep(wall_line(sides, judge, name));
     if (waits) section.keep(unprofiled_line(sides, judge, name));
-    section.add(line_of(name, name, CompareFigure::kGpuWork), [&](const Run& run) -> std::optional<double> {
-      const StageEntry* stage = find_stage(run, name);
-      return stage != nullptr ? per_window(*stage, stage->gpu_sum_ns) : std::nullopt;
-    });
-    section.add(line_of(name, name, CompareFigure::kGpuBusy), [&](const Run& run) -> std::optional<double> {
-      const StageEntry* stage = find_stage(run, name);
-      return stage != nullptr ? per_window(*stage, stage->gpu_busy_ns) : std::nullopt;
-    });
+    const std::pair<CompareFigure, std::optional<Ns> StageEntry::*> gpu_times[] = {{CompareFigure::kGpuWork, &StageEntry::gpu_sum_ns},
+                                                                                   {CompareFigure::kGpuBusy, &StageEntry::gpu_busy_ns}};
+    for (const auto& [figure, total_ns] : gpu_times)
+      section.add(line_of(name, name, figure), [&, total_ns = total_ns](const Run& run) -> std::optional<double> {
+        const StageEntry* stage = find_stage(run, name);
+        if (stage == nullptr || !(stage->*total_ns)) return std::nullopt;
+        return static_cast<double>(*(stage->*total_ns)) / static_cast<double>(stage->wall.count);
+      });
     section.add_figures(name);
   }
   return section.take();

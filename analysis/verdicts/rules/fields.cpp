@@ -39,16 +39,8 @@ Value metric_value(const MetricInfo& info, const Subject& s) {
 }
 
 Unit unit_of(FigureUnit unit) {
-  switch (unit) {
-    case FigureUnit::kMilliseconds:
-    case FigureUnit::kMicroseconds: return Unit::kTime;
-    case FigureUnit::kShare:
-    case FigureUnit::kUtilisation: return Unit::kShare;
-    case FigureUnit::kCount: return Unit::kCount;
-    case FigureUnit::kJoules: return Unit::kJoules;
-    case FigureUnit::kTokensPerSecond: break;
-  }
-  return Unit::kNumber;
+  constexpr Unit kUnits[] = {Unit::kTime, Unit::kTime, Unit::kNumber, Unit::kShare, Unit::kShare, Unit::kCount, Unit::kJoules};
+  return kUnits[static_cast<std::size_t>(unit)];
 }
 
 Place place_of(RunPart part) {
@@ -89,21 +81,8 @@ const Field* find_field(RuleScope scope, std::string_view name) {
 }
 
 std::string_view unit_word(Unit unit) {
-  switch (unit) {
-    case Unit::kNumber: return "number";
-    case Unit::kShare: return "share";
-    case Unit::kTime: return "time";
-    case Unit::kBytes: return "bytes";
-    case Unit::kCount: return "count";
-    case Unit::kFlops: return "FLOP";
-    case Unit::kFlopsPerS: return "FLOP/s";
-    case Unit::kMegahertz: return "MHz";
-    case Unit::kWatts: return "W";
-    case Unit::kJoules: return "J";
-    case Unit::kCelsius: return "°C";
-    case Unit::kWords: return "text";
-  }
-  return "";
+  constexpr std::string_view kWords[] = {"number", "share", "time", "bytes", "count", "FLOP", "FLOP/s", "MHz", "W", "J", "°C", "text"};
+  return kWords[static_cast<std::size_t>(unit)];
 }
 
 }  // namespace nl::analysis::rules

@@ -41,8 +41,9 @@ Run with_facts(Run run, const Evidence& evidence) {
   run.created_at = evidence.created_at;
   run.name = evidence.name;
   run.mode = evidence.mode;
+  std::vector<Device> gpus = std::move(run.hardware.gpus);
   run.hardware = evidence.hardware;
-  run.hardware.gpus = gpus_of(evidence.trace);
+  run.hardware.gpus = std::move(gpus);
   run.software = evidence.software;
   run.model = evidence.model;
   run.workload = evidence.workload;
@@ -105,6 +106,7 @@ std::optional<Remark> why_no_kernels(const Evidence& evidence, const Run& run) {
 Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   const Trace& trace = staged.trace;
   Run run;
+  run.hardware.gpus = gpus_of(trace);
   run.import_stats = trace.stats;
   std::vector<Remark>& notes = run.import_stats.notes;
   append(notes, backward_ranges(trace));

@@ -75,7 +75,7 @@ void print_head(const Run& run) {
   const auto first = exporters::report::recommendations(run, 3);
   for (const auto& each : first) {
     const Finding& finding = *each.finding;
-    write_text(fmt::format("{:<7}", key_of(finding.severity)), stdout, colour_of(finding.severity));
+    write_text(fmt::format("{:<7}", key_of(finding.severity)), stdout, severity_colour(finding.severity));
     write_out(" {}{}\n", finding.message,
               finding.gain_share ? fmt::format(" Saves at most {}.", exporters::share_text(finding.gain_share)) : "");
   }
@@ -129,7 +129,7 @@ void print_lines(bool grave, const std::string& what, const std::string& where, 
 
 }  // namespace
 
-Colour colour_of(Severity severity) {
+Colour severity_colour(Severity severity) {
   switch (severity) {
     case Severity::kHigh: return Colour::kRed;
     case Severity::kMedium: return Colour::kYellow;

@@ -18,6 +18,6 @@ void print_error(const Error& error);
 int print_failure(const Error& error, bool json);
 nlohmann::ordered_json error_json(const Error& error);  // {kind, what, where, fix, exit_status}
 
-Colour colour_of(Severity severity);
+Colour severity_colour(Severity severity);
 
 }  // namespace nl::cli

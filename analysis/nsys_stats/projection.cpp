@@ -119,9 +119,9 @@ std::vector<StatTable::Cell> row_of(const std::string& name, std::string_view st
           tenth(static_cast<double>(group.children), count)};
 }
 
-using Groups = std::map<std::pair<std::string, std::string_view>, Group>;
+using ProjectedGroups = std::map<std::pair<std::string, std::string_view>, Group>;
 
-Groups project_all(const Trace& trace) {
+ProjectedGroups project_all(const Trace& trace) {
   RangeIndex index(trace, last_range_time(trace));
   Projector projector(trace);
   Levels levels(trace, index);
@@ -133,7 +133,7 @@ Groups project_all(const Trace& trace) {
     projections[i] = projector.project(range.thread, range.start_ns, index.end_ns(i));
     if (projections[i].launches > 0 && levels.parent(i) != kNone) ++children[levels.parent(i)];
   }
-  Groups groups;
+  ProjectedGroups groups;
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     if (projections[i].launches == 0) continue;
     const Range& range = trace.ranges[i];
@@ -156,7 +156,7 @@ StatTable range_projection_sum(const Trace& trace) {
   table.columns = {"Range",         "Style",         "Total Proj Time (ns)", "Total Range Time (ns)", "Range Instances",
                    "Proj Avg (ns)", "Proj Med (ns)", "Proj Min (ns)",        "Proj Max (ns)",         "Proj StdDev (ns)",
                    "Total GPU Ops", "Avg GPU Ops",   "Avg Range Lvl",        "Avg Num Child"};
-  Groups groups = project_all(trace);
+  ProjectedGroups groups = project_all(trace);
   for (const auto& [key, group] : groups) table.rows.push_back(row_of(key.first, key.second, group));
   std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
     return std::get<std::int64_t>(a[kTotalColumn]) > std::get<std::int64_t>(b[kTotalColumn]);

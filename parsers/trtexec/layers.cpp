@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string member(const Json& object, const char* key) {
+std::string text_member(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
@@ -64,7 +64,7 @@ std::string dtypes_of(const Json& layer, const char* key) {
   if (tensors == layer.end() || !tensors->is_array()) return {};
   std::string out;
   for (const Json& tensor : *tensors) {
-    const std::string format = tensor.is_object() ? member(tensor, "Format/Datatype") : "";
+    const std::string format = tensor.is_object() ? text_member(tensor, "Format/Datatype") : "";
     if (format.empty()) return {};
     out += (out.empty() ? "" : ", ") + numpy_type(format);
   }
@@ -98,22 +98,22 @@ std::vector<std::string> fused_names(std::string_view name) {
 }
 
 void describe_layer(const Json& description, OperatorCall& layer) {
-  layer.name = member(description, "LayerType");
+  layer.name = text_member(description, "LayerType");
   layer.shapes = shapes_of(description, "Inputs");
   layer.dtypes = dtypes_of(description, "Inputs");
   layer.output_shapes = shapes_of(description, "Outputs");
   layer.output_dtypes = dtypes_of(description, "Outputs");
-  if (auto nodes = onnx_nodes(member(description, "Metadata")); !nodes.empty()) layer.holds = std::move(nodes);
-  if (std::string tactic = member(description, "TacticName"); !tactic.empty())
+  if (auto nodes = onnx_nodes(text_member(description, "Metadata")); !nodes.empty()) layer.holds = std::move(nodes);
+  if (std::string tactic = text_member(description, "TacticName"); !tactic.empty())
     layer.kernels.push_back({std::move(tactic), 1, layer.gpu_ns.value_or(0)});
 }
 
 void describe_entry(const Json& description, OperatorEntry& entry) {
   if (!entry.type.empty()) return;
-  entry.type = member(description, "LayerType");
+  entry.type = text_member(description, "LayerType");
   if (const std::string shape = shapes_of(description, "Inputs"); !shape.empty())
     entry.shapes.push_back({shape, entry.calls, 0, entry.cuda_total_ns});
-  if (const std::string tactic = member(description, "TacticName"); !tactic.empty())
+  if (const std::string tactic = text_member(description, "TacticName"); !tactic.empty())
     entry.kernels.push_back({tactic, entry.calls, *entry.cuda_total_ns});
 }
 

@@ -53,7 +53,7 @@ class Explored {
     frame();
   }
 
-  bool has_d3() { return browser.evaluate("typeof window.d3 !== 'undefined'"); }
+  bool has_d3() { return browser.evaluate("document.querySelector('.surface-note') === null"); }
 
   // What is in view, in ns since the data's start.
   std::pair<double, double> view() {

@@ -91,7 +91,7 @@ std::vector<std::uint32_t> keys_of(const ModelSession& session, bool with_shapes
   return keys;
 }
 
-std::optional<Ns> median_of(std::vector<Ns> values) {
+std::optional<Ns> median_ns_of(std::vector<Ns> values) {
   if (values.empty()) return std::nullopt;
   return std::llround(times_of(std::move(values)).median_ns);
 }
@@ -122,8 +122,8 @@ OperatorCall call_of(const ModelSession& session, const IterationSet& set, const
     if (session.host_times_known) host.push_back(time.host_ns);
     if (time.gpu_ns) gpu.push_back(*time.gpu_ns);
   }
-  call.host_ns = median_of(host);
-  call.gpu_ns = call.gpu_recorded_ns = median_of(gpu);
+  call.host_ns = median_ns_of(host);
+  call.gpu_ns = call.gpu_recorded_ns = median_ns_of(gpu);
   if (host.size() > 1) call.host_times = times_of(std::move(host));
   if (gpu.size() > 1) call.gpu_times = times_of(std::move(gpu));
   return call;
@@ -149,7 +149,7 @@ OperatorStep step_of_set(const ModelSession& session, IterationSet set, std::siz
   std::vector<Ns> walls;
   for (const Iteration* each : set)
     if (each->number < session.profiled_ns.size()) walls.push_back(session.profiled_ns[each->number]);
-  step.wall_ns = median_of(std::move(walls));
+  step.wall_ns = median_ns_of(std::move(walls));
   if (session.threads > 0) step.threads = session.threads;
   step.idle_threads = session.idle_threads;
   return step;
@@ -255,7 +255,7 @@ std::vector<OperatorStep> steps_of(const ModelSession& session) {
   if (sets.size() > kMostSets) sets.resize(kMostSets);
   std::vector<OperatorStep> steps;
   for (IterationSet& set : sets) steps.push_back(step_of_set(session, std::move(set), iterations.size()));
-  if (one_set) steps[0].unprofiled_wall_ns = median_of(session.unprofiled_ns);
+  if (one_set) steps[0].unprofiled_wall_ns = median_ns_of(session.unprofiled_ns);
   return steps;
 }
 

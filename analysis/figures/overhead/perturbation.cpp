@@ -85,7 +85,7 @@ void compare(StageSlowdown& row, bool single_will_do) {
   judge(row);
 }
 
-struct Windows {  // least and most of any pass
+struct WindowCounts {  // least and most of any pass
   std::uint64_t least = UINT64_MAX, most = 0;
   void add(std::uint64_t windows) {
     least = std::min(least, windows);
@@ -97,7 +97,7 @@ StageSlowdown compare_stage(const std::vector<PassTimes>& passes, PassKind profi
   StageSlowdown row;
   row.profiler = profiler;
   row.stage = stage;
-  Windows windows;
+  WindowCounts windows;
   for (const PassTimes& pass : passes) {
     if (pass.profiled() && pass.profiler != profiler) continue;
     for (const PassStage& time : pass.stages) {

@@ -12,7 +12,7 @@
 namespace nl::analysis {
 namespace {
 
-std::optional<double> median_of(std::vector<Ns>& values) {
+std::optional<double> median_wall(std::vector<Ns>& values) {
   if (values.empty()) return std::nullopt;
   return summarise_times(values).median_ns;
 }
@@ -54,10 +54,10 @@ class WallFigures {
     entry.wall = summarise_times(all);
     entry.series = window_series(walls_);
     if (!walls_.empty()) entry.first_window_ns = walls_[first_].second;
-    entry.rest_median_ns = median_of(rest);
+    entry.rest_median_ns = median_wall(rest);
     if (later_.empty()) return;
-    entry.first_in_iteration_ns = median_of(leading_);
-    entry.later_in_iteration_ns = median_of(later_);
+    entry.first_in_iteration_ns = median_wall(leading_);
+    entry.later_in_iteration_ns = median_wall(later_);
   }
 
  private:

@@ -20,7 +20,7 @@ namespace nl::analysis {
 namespace {
 
 constexpr std::size_t kFewestSteps = 3;
-constexpr std::size_t kMostLevels = 16;
+constexpr std::size_t kMostStepLevels = 16;
 constexpr double kLeastRegular = 0.6;  // share of the steps
 
 // What one thread shows at its best level, or why it shows nothing.
@@ -93,7 +93,7 @@ ThreadVerdict judge_thread(const Trace& trace, const WorkSequence& sequence) {
     return level.covered_ns < none.whole_ns / 50 && level.repeats * level.period < sequence.size() / 10;
   });
   std::stable_sort(levels.begin(), levels.end(), [&](const Level& a, const Level& b) { return a.covered_ns > b.covered_ns; });
-  if (levels.size() > kMostLevels) levels.resize(kMostLevels);
+  if (levels.size() > kMostStepLevels) levels.resize(kMostStepLevels);
   if (levels.empty()) return none;
   std::vector<ThreadVerdict> verdicts;
   for (const Level& level : levels) verdicts.push_back(judge_level(trace, sequence, neighbourhoods, amounts, level));

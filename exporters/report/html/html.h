@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exporters/report/text/document.h"
@@ -14,8 +15,17 @@ struct DataBlock {
   std::string text;
 };
 
+// The page's one script, and the digest by which the policy lets it in. Without a text the page says that it has no script.
+struct PageScript {
+  std::string_view text, digest;
+};
+
+// That of this build; empty with -Dreport_script=none.
+PageScript built_in_script();
+
 // The document as a page of its own, with its style and its script inside.
-std::string page(const report::Document& document, const std::string& footer, const std::vector<DataBlock>& data = {});
+std::string page(const report::Document& document, const std::string& footer, const std::vector<DataBlock>& data = {},
+                 const PageScript& script = built_in_script());
 
 // Blocks as markup, everything that comes from the run escaped.
 std::string blocks_markup(const report::Blocks& blocks);
@@ -26,6 +36,6 @@ std::string figure_markup(const report::ColumnChart& chart);
 std::string figure_markup(const report::Explorer& explorer);
 std::string figure_markup(const report::CurveChart& chart);
 std::string figure_markup(const report::RooflineChart& chart);  // empty where nothing has a place in it
-std::string figure_markup(const report::FlameChart& chart);     // likewise
+std::string figure_markup(const report::FlameChart& chart);     // empty where nothing was sampled
 
 }  // namespace nl::exporters::html

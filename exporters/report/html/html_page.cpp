@@ -13,15 +13,18 @@ extern const std::string_view kReportCss, kReportCssDigest, kReportJs, kReportJs
 namespace html {
 namespace {
 
-std::string head(const report::Document& document) {
+// "'sha256-…'", or "'none'" where there is no script to let in.
+std::string allowed_script(const PageScript& script) { return script.text.empty() ? "'none'" : fmt::format("'sha256-{}'", script.digest); }
+
+std::string head(const report::Document& document, const PageScript& script) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{}'; script-src "
-      "'sha256-{}'; base-uri 'none'; form-action 'none'\">\n"
+      "{}; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" "
       "content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
       "<title>{}</title>\n<style>{}</style>\n</head>\n",
-      kReportCssDigest, kReportJsDigest, text(document.title), kReportCss);
+      kReportCssDigest, allowed_script(script), text(document.title), kReportCss);
 }
 
 std::string header(const report::Document& document) {
@@ -44,9 +47,21 @@ std::string blocks_of(const std::vector<DataBlock>& data) {
   return out;
 }
 
+constexpr std::string_view kNoScript =
+    "<p class=\"missing\">This page has no script, because nl-stage was built without one (-Dreport_script=none). All tables are complete; "
+    "they do not sort or filter, and the timeline is not drawn.</p>\n";
+
+// Data serves the script alone, and is left out with it.
+std::string script_markup(const PageScript& script, const std::vector<DataBlock>& data) {
+  return script.text.empty() ? "" : fmt::format("{}<script>{}</script>\n", blocks_of(data), script.text);
+}
+
 }  // namespace
 
-std::string page(const report::Document& document, const std::string& footer, const std::vector<DataBlock>& data) {
+PageScript built_in_script() { return {kReportJs, kReportJsDigest}; }
+
+std::string page(const report::Document& document, const std::string& footer, const std::vector<DataBlock>& data,
+                 const PageScript& script) {
   std::string links, sections;
   for (const auto& section : document.sections) {
     const std::string body = blocks_markup(section.blocks);
@@ -54,9 +69,9 @@ std::string page(const report::Document& document, const std::string& footer, co
     links += fmt::format("<a href=\"#{}\">{}</a>", section.id, text(section.link));
     sections += section_markup(section, body);
   }
-  return head(document) + "<body>\n<nav aria-label=\"Sections\"><div class=\"links\">" + links + "</div></nav>\n<main>\n" +
-         header(document) + blocks_markup(document.lead) + sections +
-         fmt::format("</main>\n<footer>{}</footer>\n{}<script>{}</script>\n</body>\n</html>\n", text(footer), blocks_of(data), kReportJs);
+  return head(document, script) + "<body>\n<nav aria-label=\"Sections\"><div class=\"links\">" + links + "</div></nav>\n<main>\n" +
+         header(document) + std::string(script.text.empty() ? kNoScript : "") + blocks_markup(document.lead) + sections +
+         fmt::format("</main>\n<footer>{}</footer>\n{}</body>\n</html>\n", text(footer), script_markup(script, data));
 }
 
 }  // namespace html

@@ -79,9 +79,9 @@ std::string window_markup(const CurveChart::Window& window, double span_ns, int 
 }  // namespace
 
 std::string figure_markup(const Explorer& explorer) {
-  return fmt::format(
-      "<div class=\"explorer\" data-explorer role=\"region\"{}><p class=\"muted\">{}. The page's script draws it.</p></div>\n",
-      attribute("aria-label", explorer.label), text(explorer.label));
+  return fmt::format("<div class=\"explorer\" data-explorer role=\"region\"{}><p class=\"muted\">{}. {}</p></div>\n",
+                     attribute("aria-label", explorer.label), text(explorer.label),
+                     built_in_script().text.empty() ? "Not drawn: this page has no script." : "The page's script draws it.");
 }
 
 std::string figure_markup(const CurveChart& chart) {

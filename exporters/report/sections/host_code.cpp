@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kWorthALook = 0.05;  // of a stage's wall: a shorter wait without samples is passed over
 constexpr double kNamedShare = 0.05;  // of the wait: kinds of code with less are not named in the sentence
-constexpr std::size_t kTextRows = 10, kPageRows = 50;
+constexpr std::size_t kTextLines = 10, kPageRows = 50;
 
 // Of one GPU, as the budget counts it; a stage without one has what was sampled.
 Ns wait_of(const StageEntry& stage) { return stage.budget ? stage.budget->launch_starved_ns : stage.host_code->waited_ns; }
@@ -123,8 +123,8 @@ Cell wait_cell(const StageEntry& stage, std::uint64_t samples) {
 }
 
 Table cut_for_text(Table table, std::size_t all, const char* one) {
-  table.text_rows = kTextRows;
-  if (all > kTextRows) table.text_note = fmt::format("{} in all: report.html has more.", plural(all, one));
+  table.text_rows = kTextLines;
+  if (all > kTextLines) table.text_note = fmt::format("{} in all: report.html has more.", plural(all, one));
   return table;
 }
 

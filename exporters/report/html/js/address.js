@@ -1,17 +1,19 @@
 // State in the page's address, so that a link shows what one saw: #v=FROM,TO (view), t=FROM,TO (chosen; alone it moves the view
 // too), pin=LANE,START, all in nanoseconds of the capture, as the report's text says them; step=N, with=M, q=TEXT; of tables NAME.sort and more, see table_tools.js.
 // A plain #finding-2 is an anchor, as ever; beside state it is at=finding-2.
-function state_of(hash) {
+/** @param {string} hash */
+export function state_of(hash) {
   const text = hash.slice(1);
   return text.includes("=") ? new URLSearchParams(text) : null;
 }
 
-function address_state() {
+export function address_state() {
   return state_of(location.hash);
 }
 
 const kSeen = { seen: true };  // an entry of the history that back and forward lead to, not a link that was just followed
 
+/** @param {URLSearchParams} state @param {boolean} [pushed] */
 function set_address(state, pushed) {
   const text = state.toString().replace(/%2C/g, ",").replace(/%3A/g, ":");
   if (text === "" && !address_state()) return;
@@ -20,33 +22,40 @@ function set_address(state, pushed) {
 }
 
 // The entries of others stay. `pushed`: back leads to what was before.
-function write_address(changes, pushed) {
+/** @param {{ [key: string]: string | number | null }} changes @param {boolean} [pushed] */
+export function write_address(changes, pushed) {
   const state = address_state() || new URLSearchParams();
   for (const [key, value] of Object.entries(changes))
-    value === null || value === "" ? state.delete(key) : state.set(key, value);
+    value === null || value === "" ? state.delete(key) : state.set(key, String(value));
   set_address(state, pushed);
 }
 
 const kTimelineKeys = ["t", "v", "pin", "step", "with"];
 
-function timeline_part(hash) {
+/** @param {string} hash */
+export function timeline_part(hash) {
   const state = state_of(hash);
   return state ? kTimelineKeys.map(key => state.get(key)).join(";") : "";
 }
 
 // A link to a place in the page says nothing of tables and timeline, and one to a moment nothing of tables: those stay as they are.
-function keep_state(old_hash, link_followed) {
-  const before = state_of(old_hash), after = address_state(), anchor = after ? "" : location.hash.slice(1);
-  const kept = after ? link_followed ? [...before || []].filter(([key]) => key.includes(".")) : [] : anchor && before ? [...before].filter(([key]) => key !== "at") : [];
+// The state after one address was changed to another; null where nothing is kept.
+/** @param {string} old_hash @param {string} new_hash @param {boolean} link_followed */
+export function kept_state(old_hash, new_hash, link_followed) {
+  const before = [...state_of(old_hash) || []], after = state_of(new_hash), anchor = after ? "" : new_hash.slice(1);
+  let kept = before.filter(([key]) => key !== "at");
+  if (after) kept = link_followed ? before.filter(([key]) => key.includes(".")) : [];
+  else if (!anchor) kept = [];
+  if (kept.length === 0) return null;
   const state = after || new URLSearchParams();
   for (const [key, value] of kept)
     if (!state.has(key)) state.set(key, value);
-  if (kept.length > 0 && anchor) state.set("at", anchor);
-  kept.length > 0 ? set_address(state) : history.replaceState(kSeen, "");
+  if (anchor) state.set("at", anchor);
+  return state;
 }
 
 // To what an address names beside its state; a row comes out of a filter or a folded group.
-function go_to_anchor() {
+export function go_to_anchor() {
   const state = address_state(), id = state ? state.get("at") : location.hash.slice(1), target = id ? document.getElementById(id) : null;
   for (const marked of document.querySelectorAll(".at")) marked.classList.remove("at");
   if (!target) return;
@@ -57,33 +66,40 @@ function go_to_anchor() {
 }
 
 // Before all others listen: they read the address as it becomes.
-function start_address() {
+export function start_address() {
   let clicked = false;
   history.replaceState(kSeen, "");
   document.addEventListener("click", event => {
-    clicked = Boolean(event.target.closest && event.target.closest("a[href^='#']"));
+    clicked = event.target instanceof Element && event.target.closest("a[href^='#']") !== null;
     setTimeout(() => clicked = false, 1000);  // its change of the address comes at once
   }, true);
   addEventListener("hashchange", event => {
     if (history.state && history.state.seen) return;  // back or forward: the browser scrolls
-    keep_state(new URL(event.oldURL).hash, clicked);
+    const kept = kept_state(new URL(event.oldURL).hash, location.hash, clicked);
+    kept ? set_address(kept) : history.replaceState(kSeen, "");
     clicked = false;
     setTimeout(go_to_anchor);  // once the tables are as the address says
   });
 }
 
-function range_of(text, start_ns) {
+/** @param {string | null} text @param {number} start_ns */
+export function range_of(text, start_ns) {
   const [from, to] = (text || "").split(",").map(Number);
   return Number.isFinite(from) && Number.isFinite(to) && to > from ? { from: from - start_ns, to: to - start_ns } : null;
 }
 
-function written_range(range, start_ns) {
+/** @param {TimeRange | null} range @param {number} start_ns */
+export function written_range(range, start_ns) {
   return range ? Math.round(range.from + start_ns) + "," + Math.round(range.to + start_ns) : null;
 }
 
-class ExplorerAddress {
+export class ExplorerAddress {
+  /** @param {Explorer} explorer @param {StepPicker} picker @param {Search} search @param {HTMLElement} element */
   constructor(explorer, picker, search, element) {
-    Object.assign(this, { explorer, picker, search, element });
+    this.explorer = explorer;
+    this.picker = picker;
+    this.search = search;
+    this.element = element;
     explorer.on("pause", () => this.write());
     addEventListener("hashchange", event => this.read(timeline_part(new URL(event.oldURL).hash) !== timeline_part(location.hash)));
   }
@@ -99,12 +115,13 @@ class ExplorerAddress {
   }
 
   // `moved`: to another part of the timeline, which comes into sight. Undefined: the page was just opened.
+  /** @param {boolean} [moved] */
   read(moved) {
     const state = address_state();
     if (!state || moved === false) return;
     const { start_ns } = this.explorer.detail, chosen = range_of(state.get("t"), start_ns), view = range_of(state.get("v"), start_ns);
     const step = state.has("step") ? Number(state.get("step")) : -1;
-    if (state.has("q") && state.get("q") !== this.search.query) this.search.look_for(state.get("q"));
+    if (state.has("q") && state.get("q") !== this.search.query) this.search.look_for(state.get("q") || "");
     if (step >= 0) {
       this.explorer.other_step = state.has("with") && this.picker.known(Number(state.get("with"))) ? Number(state.get("with")) : -1;
       this.picker.pick(step);
@@ -117,6 +134,7 @@ class ExplorerAddress {
     if (about_timeline && !state.has("at") && (moved || !about_tables)) this.element.scrollIntoView({ block: "start" });
   }
 
+  /** @param {string | null} text */
   read_pin(text) {
     const { detail } = this.explorer, [lane, moment] = (text || "").split(",").map(Number), start = moment - detail.start_ns;
     if (!text || !detail.lanes[lane]) return;

@@ -1,11 +1,15 @@
+import { draw_axis, linear_scale } from "#surface";
+import { axis_labels } from "./time_text.js";
+
 const kPaperRatio = 3;  // 300 dots an inch
 
-function pixel_ratio() {
-  return Math.max(root.classList.contains("printing") ? kPaperRatio : 1, devicePixelRatio || 1);
+export function pixel_ratio() {
+  return Math.max(document.documentElement.classList.contains("printing") ? kPaperRatio : 1, devicePixelRatio || 1);
 }
 
 // A canvas as sharp as the screen or the paper, sized anew when its box is.
-function fitted_context(canvas, width, height) {
+/** @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
+export function fitted_context(canvas, width, height) {
   const ratio = pixel_ratio();
   const wide = Math.round(width * ratio), high = Math.round(height * ratio);
   if (canvas.width !== wide || canvas.height !== high) {
@@ -14,6 +18,7 @@ function fitted_context(canvas, width, height) {
     canvas.style.height = height + "px";
   }
   const context = canvas.getContext("2d");
+  if (!context) throw new Error("this browser draws on no canvas");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   context.textBaseline = "middle";
@@ -22,7 +27,8 @@ function fitted_context(canvas, width, height) {
 }
 
 // Labelled in the capture's time, which the data's starts `start_ns` into.
-function draw_time_axis(group, view, start_ns, width, ticks_wanted) {
+/** @param {SVGElement} group @param {TimeRange} view @param {number} start_ns @param {number} width @param {number} ticks_wanted */
+export function draw_time_axis(group, view, start_ns, width, ticks_wanted) {
   const from = view.from + start_ns, to = view.to + start_ns, scale = linear_scale([from, to], [0, width]), ticks = scale.ticks(ticks_wanted);
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : to - from;
   const labels = axis_labels(from, to, step), edge = 24;  // a label that would be cut off is left out

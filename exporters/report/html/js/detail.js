@@ -1,5 +1,8 @@
 // The capture as the page carries it (id detail-data: gzip, Base64): an overview in equal buckets of the whole capture, and
 // windows in which every slice is listed. Nothing is unpacked before it is drawn: a window's columns stay packed until then.
+import { device_of } from "./lane_layout.js";
+
+/** @param {string} base64 */
 function bytes_of(base64) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
   const text = atob(base64), bytes = new Uint8Array(text.length);
@@ -7,16 +10,17 @@ function bytes_of(base64) {
   return bytes;
 }
 
-async function read_detail() {
+export async function read_detail() {
   const block = document.getElementById("detail-data");
   if (!block) return null;
-  const packed = new Blob([bytes_of(block.textContent)]).stream();
-  const data = await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json();
+  const packed = new Blob([bytes_of(block.textContent || "")]).stream();
+  const data = await new Response(packed.pipeThrough(new window.DecompressionStream("gzip"))).json();
   block.remove();
   return data.format === 1 ? new Detail(data) : null;
 }
 
 // Starts are stored as differences to the start before.
+/** @param {number[]} differences @param {number} start */
 function running_sum(differences, start) {
   const out = new Float64Array(differences.length);
   let at = start;
@@ -28,8 +32,12 @@ const kMostRows = 8;
 
 // Ranges contain each other, and calls may: each slice goes into the first row that is free when it starts, so that the slices
 // of a row follow each other and can be found by halving.
+/** @param {Float64Array} start @param {Float64Array} duration */
 function rows_of(start, duration) {
-  const ends = [], rows = [];
+  /** @type {number[]} */
+  const ends = [];
+  /** @type {number[][]} */
+  const rows = [];
   for (let i = 0; i < start.length; ++i) {
     let row = 0;
     while (row < ends.length && ends[row] > start[i]) ++row;
@@ -41,23 +49,46 @@ function rows_of(start, duration) {
   return rows.map(row => Int32Array.from(row));
 }
 
-class Detail {
+export class Detail {
+  /** @param {DetailData} data */
   constructor(data) {
-    Object.assign(this, data);
+    this.start_ns = data.start_ns;
+    this.timeline_only = Boolean(data.timeline_only);
+    this.lanes_left_out = data.lanes_left_out || 0;
+    this.slices_left_out = data.slices_left_out || 0;
+    this.names = data.names;
+    this.sites = data.sites;
+    this.sites_nearby = data.sites_nearby || [];
+    this.sample_period_ns = data.sample_period_ns;
+    this.operators = data.operators;
+    this.layers = data.layers;
+    this.kernels = data.kernels;
+    this.lanes = data.lanes;
+    this.devices = data.devices;
+    this.stages = data.stages;
+    this.steps = data.steps;
+    this.windows = data.windows;
     this.span = Math.max(1, data.end_ns - data.start_ns);
-    if (data.overview.count === 0) this.overview = overview_of_window(this);
+    this.overview = data.overview.count === 0 ? overview_of_window(this) : data.overview;
     this.lane_buckets = new Map(data.overview.lanes.map(entry => [entry.lane, this.unpacked_buckets(entry)]));
+    /** @type {Map<number, Map<number, LaneSlices>>} */
     this.unpacked = new Map();
+    /** @type {Map<number, BinSlices[]>} */
+    this.unpacked_bins = new Map();
     // Buckets name their largest kernel in full.
-    this.kernels_by_name = new Map(data.kernels.flatMap(kernel => [[kernel.name, kernel], [kernel.short, kernel]]));
+    /** @type {Map<number, Kernel>} */
+    this.kernels_by_name = new Map();
+    for (const kernel of data.kernels) this.kernels_by_name.set(kernel.name, kernel).set(kernel.short, kernel);
   }
 
   // The readable name for a name, where it is a kernel's.
+  /** @param {number} id */
   short_name(id) {
     const kernel = this.kernels_by_name.get(id);
     return this.names[kernel ? kernel.short : id] || "";
   }
 
+  /** @param {PackedBuckets} entry */
   unpacked_buckets(entry) {
     const count = this.overview.count, busy = new Float64Array(count), slices = new Float64Array(count), name = new Int32Array(count).fill(-1);
     let bucket = 0;
@@ -70,25 +101,39 @@ class Detail {
     return { busy, slices, name };
   }
 
-  // The slices of a window: lane → {start, duration, what, rows, position, launch, operator, layer, site, merged}.
+  // The slices of a window, by lane.
+  /** @param {number} index */
   window_lanes(index) {
-    if (!this.unpacked.has(index)) {
+    let lanes = this.unpacked.get(index);
+    if (!lanes) {
       const window = this.windows[index];
-      this.unpacked.set(index, new Map(window.lanes.map((lane, position) => [lane.lane, this.unpacked_lane(lane, position, window.start)])));
+      lanes = new Map(window.lanes.map((lane, position) => [lane.lane, this.unpacked_lane(lane, position, window.start)]));
+      this.unpacked.set(index, lanes);
     }
-    return this.unpacked.get(index);
+    return lanes;
   }
 
+  /** @returns {LaneSlices} @param {PackedLane} lane @param {number} position @param {number} window_start */
   unpacked_lane(lane, position, window_start) {
     const start = running_sum(lane.d, window_start), duration = Float64Array.from(lane.dur);
-    const what = Int32Array.from(lane.kernel || lane.name);
+    const what = Int32Array.from(lane.kernel || lane.name || []);
     return { start, duration, what, rows: rows_of(start, duration), position, launch: lane.launch, operator: lane.operator, layer: lane.layer, site: lane.site, merged: lane.merged };
   }
 
+  // Of a slice that is listed.
+  /** @param {Pin} pin */
+  slices_of(pin) {
+    const slices = this.window_lanes(pin.window).get(pin.lane);
+    if (!slices) throw new Error("lane " + pin.lane + " has no slices in window " + pin.window);
+    return slices;
+  }
+
+  /** @param {number} index */
   window_bins(index) {
-    const window = this.windows[index];
-    if (!window.unpacked_bins)
-      window.unpacked_bins = (window.bins || []).map(entry => {
+    let bins = this.unpacked_bins.get(index);
+    if (!bins) {
+      const window = this.windows[index];
+      bins = (window.bins || []).map(entry => {
         const start = new Float64Array(entry.d.length);
         let at = window.start;
         for (let i = 0; i < start.length; ++i) {
@@ -97,46 +142,52 @@ class Detail {
         }
         return { device: entry.device, start, duration: Float64Array.from(entry.dur), bin: entry.bin };
       });
-    return window.unpacked_bins;
+      this.unpacked_bins.set(index, bins);
+    }
+    return bins;
   }
 
   // Those that touch a range, as indices.
+  /** @param {number} from @param {number} to */
   windows_in(from, to) {
-    const out = [];
-    this.windows.forEach((window, index) => {
-      if (window.start < to && window.end > from) out.push(index);
-    });
-    return out;
+    return [...this.windows.keys()].filter(index => this.windows[index].start < to && this.windows[index].end > from);
   }
 
   // The window that holds the whole range; -1: there is none, and sums come from buckets.
+  /** @param {number} from @param {number} to */
   window_around(from, to) {
     return this.windows.findIndex(window => window.start <= from && window.end >= to);
   }
 
+  /** @param {number} lane */
   is_gpu(lane) {
     return this.lanes[lane].kind === "gpu";
   }
 
+  /** @param {number} lane @param {number} what */
   kernel_of(lane, what) {
     return this.is_gpu(lane) && what >= 0 ? this.kernels[what] : null;
   }
 
   // As an index of names: a kernel's readable name; copies, sets and graphs are stored as ~name.
+  /** @param {number} lane @param {number} what */
   name_id(lane, what) {
     const kernel = this.kernel_of(lane, what);
     return kernel ? kernel.short : what < 0 ? ~what : what;
   }
 
+  /** @param {number} lane @param {number} what */
   name_of(lane, what) {
     return this.names[this.name_id(lane, what)] || "";
   }
 
+  /** @param {number} index */
   stage_name(index) {
     return this.names[this.stages[index].name];
   }
 
   // How many rows a lane needs at its most crowded.
+  /** @param {number} lane */
   most_rows(lane) {
     if (this.is_gpu(lane)) return 1;
     let most = 1;
@@ -149,7 +200,8 @@ class Detail {
 }
 
 // The first of a row's slices that ends after a moment.
-function first_ending_after(data, row, moment) {
+/** @param {SliceTimes} data @param {ArrayLike<number>} row @param {number} moment */
+export function first_ending_after(data, row, moment) {
   let low = 0, high = row.length;
   while (low < high) {
     const middle = (low + high) >> 1, i = row[middle];
@@ -162,8 +214,11 @@ function first_ending_after(data, row, moment) {
 const kDerivedBuckets = 512;
 
 // A run.json alone has a window and no overview; how busy its devices are can still be seen from above.
+/** @param {Detail} detail @returns {Overview} */
 function overview_of_window(detail) {
-  const none = { bucket: [], ns: [], calls: [], kernel: [], operator: [] }, bucket_ns = Math.ceil(detail.span / kDerivedBuckets);
+  /** @type {SparseSums & { kernel: number[], operator: number[] }} */
+  const none = { bucket: [], ns: [], calls: [], kernel: [], operator: [] };
+  const bucket_ns = Math.ceil(detail.span / kDerivedBuckets);
   const busy = detail.devices.map(() => new Float64Array(kDerivedBuckets));
   detail.windows.forEach(window => window.lanes.forEach(lane => {
     const device = device_of(detail, lane.lane), start = running_sum(lane.d, window.start);
@@ -172,6 +227,7 @@ function overview_of_window(detail) {
   return { bucket_ns, count: kDerivedBuckets, busy, bins: [], kernels: none, operators: none, lanes: [] };
 }
 
+/** @param {Float64Array} busy @param {number} bucket_ns @param {number} from @param {number} to */
 function add_busy(busy, bucket_ns, from, to) {
   for (let bucket = Math.max(0, Math.floor(from / bucket_ns)); bucket < busy.length && bucket * bucket_ns < to; ++bucket)
     busy[bucket] += Math.min(to, (bucket + 1) * bucket_ns) - Math.max(from, bucket * bucket_ns);

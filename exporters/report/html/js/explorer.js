@@ -1,21 +1,42 @@
 // The timeline one digs in: what is seen (view), chosen (selection), pinned, searched for, and which steps are compared.
 // Parts listen for what changes; drawing waits for the next frame, sums and the address for a pause.
-const kNarrowestView_ns = 40, kGlide_ms = 160;
+import { later, reduced_motion } from "./dom.js";
+import { Palette } from "./palette.js";
+import { on_theme_change } from "./theme.js";
 
-class Explorer {
+export const kNarrowestView_ns = 40;
+const kGlide_ms = 160;
+
+export class Explorer {
+  /** @param {Detail} detail @param {PageData} page_data */
   constructor(detail, page_data) {
-    Object.assign(this, { detail, page_data, palette: new Palette(page_data), selection: null, pin: null, matches: null, step: -1, other_step: -1 });
+    this.detail = detail;
+    this.page_data = page_data;
+    this.palette = new Palette(page_data);
+    /** @type {TimeRange} */
     this.view = { from: 0, to: detail.span };
+    /** @type {TimeRange | null} */
+    this.selection = null;
+    /** @type {Pin | null} */
+    this.pin = null;
+    /** @type {Matches | null} */
+    this.matches = null;
+    this.step = -1;
+    this.other_step = -1;
+    this.glide = {};
+    /** @type {[Topic, () => void][]} */
     this.listeners = [];
     this.after_pause = later(180, () => this.tell("pause"));
     this.frame = 0;
-    theme_listeners.push(() => root.classList.contains("printing") ? this.tell_drawing() : this.redraw());  // paper does not wait for a frame
+    on_theme_change(() => document.documentElement.classList.contains("printing") ? this.tell_drawing() : this.redraw());  // paper does not wait for a frame
   }
 
+  /** @param {Topic} topic @param {() => void} act */
   on(topic, act) {
     this.listeners.push([topic, act]);
   }
 
+  /** @param {Topic} topic */
   tell(topic) {
     for (const [name, act] of this.listeners)
       if (name === topic) act();
@@ -37,6 +58,7 @@ class Explorer {
   }
 
   // As asked, but inside the capture and no closer than anything can be told apart.
+  /** @param {number} from @param {number} to */
   set_view(from, to) {
     const span = Math.min(this.detail.span, Math.max(kNarrowestView_ns, to - from)), middle = (from + to) / 2;
     const left = Math.min(Math.max(0, middle - span / 2), this.detail.span - span);
@@ -45,10 +67,12 @@ class Explorer {
   }
 
   // The same, gliding there in a moment.
+  /** @param {number} from @param {number} to */
   move(from, to) {
     if (reduced_motion()) return this.set_view(from, to);
     const start = performance.now(), { from: old_from, to: old_to } = this.view;
     const token = this.glide = {};
+    /** @param {number} now */
     const step = now => {
       if (this.glide !== token) return;
       const share = Math.min(1, Math.max(0, (now - start) / kGlide_ms)), eased = 1 - (1 - share) ** 3;
@@ -61,22 +85,26 @@ class Explorer {
     requestAnimationFrame(step);
   }
 
+  /** @param {number} factor @param {number} [at] */
   zoom(factor, at) {
     const { from, to } = this.view, middle = at === undefined ? (from + to) / 2 : at;
     this.move(middle - (middle - from) * factor, middle + (to - middle) * factor);
   }
 
+  /** @param {number} share */
   pan(share) {
     const by = (this.view.to - this.view.from) * share;
     this.move(this.view.from + by, this.view.to + by);
   }
 
   // With a margin, so that the ends are seen.
+  /** @param {number} from @param {number} to */
   show(from, to) {
     const margin = Math.max(kNarrowestView_ns, (to - from) * 0.1);
     this.move(from - margin, to + margin);
   }
 
+  /** @param {number} from @param {number} to */
   select(from, to) {
     const inside = { from: Math.max(0, from), to: Math.min(this.detail.span, to) };
     this.selection = inside.to > inside.from ? inside : null;
@@ -84,6 +112,7 @@ class Explorer {
   }
 
   // {lane, window, index} or null. Brought into view where it is not, or is a speck.
+  /** @param {Pin | null} pin @param {boolean} [reveal] */
   pin_slice(pin, reveal) {
     this.pin = pin;
     if (pin && reveal) {
@@ -94,8 +123,9 @@ class Explorer {
     this.tell("pin");
   }
 
-  slice({ lane, window, index }) {
-    const data = this.detail.window_lanes(window).get(lane);
+  /** @param {Pin} pin */
+  slice(pin) {
+    const data = this.detail.slices_of(pin), { index } = pin;
     return { start: data.start[index], duration: data.duration[index], what: data.what[index], data };
   }
 
@@ -111,6 +141,7 @@ class Explorer {
 }
 
 // While the span changes at an even pace, the middle moves in proportion to it; where it stays, evenly.
+/** @param {number} old_from @param {number} old_to @param {number} from @param {number} to @param {number} span */
 function glide_middle(old_from, old_to, from, to, span) {
   const old_span = old_to - old_from, new_span = to - from, a = (old_from + old_to) / 2, b = (from + to) / 2;
   const share = Math.abs(new_span - old_span) < 1e-6 * old_span ? 1 : (span - old_span) / (new_span - old_span);

@@ -1,12 +1,17 @@
 // The keyboard does all that the mouse does. Letters as in Perfetto; arrows go from slice to slice.
-const kKeysText = "W and S zoom, A and D move, / searches, N and Shift N go through the matches, left and right go to the next slice, " +
+import { first_ending_after } from "./detail.js";
+import { announce, typing } from "./dom.js";
+
+export const kKeysText = "W and S zoom, A and D move, / searches, N and Shift N go through the matches, left and right go to the next slice, " +
   "up and down to the next lane, F fits the pinned slice, M selects its time, 0 shows the whole capture, Escape clears the search, then the pin, then the range.";
 
-function start_keys(explorer, timeline, search, place) {
+/** @param {Explorer} explorer @param {Timeline} timeline @param {Search} search @param {HTMLElement} place */
+export function start_keys(explorer, timeline, search, place) {
   const { canvas } = timeline;
   let over = false;
   timeline.element.addEventListener("pointerenter", () => over = true);
   timeline.element.addEventListener("pointerleave", () => over = false);
+  /** @type {{ [key: string]: () => unknown }} */
   const acts = {
     w: () => explorer.zoom(0.5), s: () => explorer.zoom(2), a: () => explorer.pan(-0.25), d: () => explorer.pan(0.25),
     "+": () => explorer.zoom(0.5), "=": () => explorer.zoom(0.5), "-": () => explorer.zoom(2),
@@ -16,6 +21,7 @@ function start_keys(explorer, timeline, search, place) {
   };
   // What was done last goes first.
   const clear = () => search.query ? search.look_for("") : explorer.pin ? explorer.pin_slice(null) : explorer.select(0, 0);
+  /** @type {{ [key: string]: () => unknown }} */
   const on_canvas = {
     ArrowRight: () => next_slice(explorer, timeline, 1), ArrowLeft: () => next_slice(explorer, timeline, -1),
     ArrowDown: () => next_lane(explorer, timeline, 1), ArrowUp: () => next_lane(explorer, timeline, -1),
@@ -34,6 +40,7 @@ function start_keys(explorer, timeline, search, place) {
   });
 }
 
+/** @param {Explorer} explorer */
 function fit(explorer) {
   if (explorer.pin) {
     const { start, duration } = explorer.slice(explorer.pin);
@@ -43,7 +50,8 @@ function fit(explorer) {
   }
 }
 
-function mark(explorer) {
+/** @param {Explorer} explorer */
+export function mark(explorer) {
   const { from, to } = explorer.view;
   if (!explorer.pin) return explorer.select(from, to);
   const { start, duration } = explorer.slice(explorer.pin);
@@ -51,28 +59,31 @@ function mark(explorer) {
 }
 
 // The first slice in view where none is pinned.
+/** @param {Explorer} explorer @param {Timeline} timeline @param {number} by */
 function next_slice(explorer, timeline, by) {
   const { pin, detail } = explorer;
   if (!pin) return pin_nearest(explorer, timeline.layout.items.find(item => item.kind === "gpu") || timeline.layout.items[0]);
-  const data = detail.window_lanes(pin.window).get(pin.lane), row = data.rows.find(indices => indices.includes(pin.index));
+  const data = detail.slices_of(pin), row = data.rows.find(indices => indices.includes(pin.index));
   const next = row ? row[row.indexOf(pin.index) + by] : undefined;
   if (next !== undefined) explorer.pin_slice({ ...pin, index: next }, true);
   else announce(by > 0 ? "Last slice of this window" : "First slice of this window");
 }
 
+/** @param {Explorer} explorer @param {Timeline} timeline @param {number} by */
 function next_lane(explorer, timeline, by) {
-  const items = timeline.layout.items.filter(item => item.lane !== undefined && !item.overlaid);
-  const at = explorer.pin ? items.findIndex(item => item.lane === explorer.pin.lane) : -1;
-  const middle = explorer.pin ? explorer.slice(explorer.pin).start : undefined;
+  const items = timeline.layout.items.filter(item => item.kind !== "bins" && !item.overlaid);
+  const { pin } = explorer, at = pin ? items.findIndex(item => item.lane === pin.lane) : -1;
+  const middle = pin ? explorer.slice(pin).start : undefined;
   for (let i = at + by; i >= 0 && i < items.length; i += by)
     if (pin_nearest(explorer, items[i], middle)) return;
 }
 
+/** @param {Explorer} explorer @param {LaneItem | undefined} item @param {number} [moment] */
 function pin_nearest(explorer, item, moment) {
   const { detail, view } = explorer, time = moment === undefined ? view.from : moment;
   for (const window of detail.windows_in(view.from, view.to)) {
     const data = item && detail.window_lanes(window).get(item.lane);
-    if (!data || data.rows.length === 0) continue;
+    if (!item || !data || data.rows.length === 0) continue;
     const row = data.rows[0], at = Math.min(row.length - 1, first_ending_after(data, row, time));
     explorer.pin_slice({ lane: item.lane, window, index: row[at] }, true);
     return true;

@@ -1,14 +1,31 @@
 // Draws lanes on a canvas. Where slices are narrower than a column of two pixels, the column is as high as the share of it that
 // they fill: a GPU that is 7 % busy looks 7 % busy at every zoom.
-const kColumn = 2, kRoomForName = 28;
+import { plural } from "./count_text.js";
+import { first_ending_after } from "./detail.js";
+import { Columns, kColumn, shortened, Stacks } from "./merged_columns.js";
+import { share_text, time_text } from "./time_text.js";
 
-class LaneDrawing {
+const kRoomForName = 28;
+
+export class LaneDrawing {
   // view: {from, to} in time, width in pixels; shift: added to the times of what is drawn (an overlaid step).
-  constructor(context, detail, palette, view, width, shift, matches) {
-    Object.assign(this, { context, detail, palette, view, width, shift, matches });
+  /**
+   * @param {CanvasRenderingContext2D} context @param {Detail} detail @param {Palette} palette @param {TimeRange} view
+   * @param {number} width @param {number} shift @param {Matcher | null} matches @param {string[]} bin_titles
+   */
+  constructor(context, detail, palette, view, width, shift, matches, bin_titles) {
+    this.context = context;
+    this.detail = detail;
+    this.palette = palette;
+    this.view = view;
+    this.width = width;
+    this.shift = shift;
+    this.matches = matches;
+    this.bin_titles = bin_titles;
     this.scale = width / (view.to - view.from);
   }
 
+  /** @param {number} time */
   x(time) {
     return (time - this.shift - this.view.from) * this.scale;
   }
@@ -17,6 +34,7 @@ class LaneDrawing {
   get from() { return this.view.from + this.shift; }
   get to() { return this.view.to + this.shift; }
 
+  /** @param {LaneItem} item */
   lane(item) {
     const exact = this.detail.windows_in(this.from, this.to).filter(index => this.shows_slices(this.detail.windows[index]));
     for (const [from, to] of gaps_between(exact.map(index => this.detail.windows[index]), this.from, this.to))
@@ -25,16 +43,19 @@ class LaneDrawing {
   }
 
   // A window of a few pixels is no more than its bucket.
+  /** @param {ListedWindow} window */
   shows_slices(window) {
     return window.whole || (window.end - window.start) * this.scale > 6;
   }
 
+  /** @param {LaneItem} item @param {number} index */
   window_slices(item, index) {
     const data = this.detail.window_lanes(index).get(item.lane);
     if (!data) return;
     data.rows.forEach((row, depth) => this.row(item, data, row, item.top + depth * item.row_height));
   }
 
+  /** @param {LaneItem} item @param {LaneSlices} data @param {Int32Array} row @param {number} top */
   row(item, data, row, top) {
     const columns = new Columns(this, top, item.row_height - 1);
     for (let at = first_ending_after(data, row, this.from); at < row.length; ++at) {
@@ -51,10 +72,15 @@ class LaneDrawing {
   }
 
   // While something is searched for, all else.
+  /** @param {number} lane @param {number} what @param {LaneSlices} [data] @param {number} [index] */
   faded(lane, what, data, index) {
-    return this.matches !== null && !this.matches.has_slice(lane, what) && !(data && this.matches.has_operator(data, index));
+    return this.matches !== null && !this.matches.has_slice(lane, what) && !(data && this.matches.has_operator(data, index || 0));
   }
 
+  /**
+   * @param {number} left @param {number} wide @param {number} top @param {number} height @param {number} lane @param {number} what
+   * @param {boolean} faded
+   */
   slice(left, wide, top, height, lane, what, faded) {
     const from = Math.max(-2, left), to = Math.min(this.width + 2, left + wide), context = this.context;
     context.globalAlpha = faded ? 0.2 : 1;
@@ -65,6 +91,7 @@ class LaneDrawing {
   }
 
   // A name keeps to what is seen of its slice.
+  /** @param {string} text @param {number} from @param {number} to @param {number} top @param {number} height */
   label(text, from, to, top, height) {
     const left = Math.max(from, 0) + 4, room = Math.min(to, this.width) - left - 3;
     if (room < kRoomForName - 8) return;
@@ -72,6 +99,7 @@ class LaneDrawing {
     this.context.fillText(shortened(this.context, text, room), left, top + height / 2 + 0.5);
   }
 
+  /** @param {LaneItem} item @param {number} from @param {number} to */
   buckets(item, from, to) {
     const buckets = this.detail.lane_buckets.get(item.lane), size = this.detail.overview.bucket_ns;
     if (!buckets) return;
@@ -87,6 +115,10 @@ class LaneDrawing {
     columns.finish();
   }
 
+  /**
+   * @param {number} left @param {number} wide @param {number} share @param {LaneItem} item @param {string} colour
+   * @param {Buckets} buckets @param {number} bucket
+   */
   bucket(left, wide, share, item, colour, buckets, bucket) {
     const height = Math.max(1, (item.row_height - 1) * share), context = this.context;
     context.fillStyle = colour;
@@ -97,12 +129,14 @@ class LaneDrawing {
   }
 
   // A bucket knows the name of its largest; the kernel of that name has a kind.
+  /** @param {LaneItem} item @param {number} name */
   bucket_colour(item, name) {
     if (!this.detail.is_gpu(item.lane)) return this.palette.of_slice(this.detail, item.lane, name);
     const kernel = this.detail.kernels_by_name.get(name);
     return this.palette.kinds[kernel ? kernel.kind : "copy"] || this.palette.kinds.other;
   }
 
+  /** @param {LaneItem} item @param {number} index */
   bin_slices(item, index) {
     const data = this.detail.window_bins(index).find(entry => entry.device === item.device);
     if (!data) return;
@@ -121,6 +155,7 @@ class LaneDrawing {
     stacks.finish();
   }
 
+  /** @param {LaneItem} item @param {number} from @param {number} to */
   bin_buckets(item, from, to) {
     const bins = this.detail.overview.bins[item.device], size = this.detail.overview.bucket_ns, stacks = new Stacks(this, item.top, item.row_height - 1);
     if (!bins) return;
@@ -136,14 +171,17 @@ class LaneDrawing {
 }
 
 // "31 slices, 12 % busy, most: nvjet_…"; of ranges, which are always busy, the name says all.
-function bucket_text(detail, item, buckets, bucket) {
+/** @param {Detail} detail @param {LaneItem} item @param {Buckets} buckets @param {number} bucket */
+export function bucket_text(detail, item, buckets, bucket) {
   const name = detail.short_name(buckets.name[bucket]), count = buckets.slices[bucket];
   if (item.kind === "ranges") return name;
   return (count > 0 ? plural(count, "slice") + ", " : "") + share_text(buckets.busy[bucket], detail.overview.bucket_ns) + " busy, most: " + name;
 }
 
 // What the windows leave out of a range.
-function gaps_between(windows, from, to) {
+/** @param {ListedWindow[]} windows @param {number} from @param {number} to */
+export function gaps_between(windows, from, to) {
+  /** @type {[number, number][]} */
   const out = [];
   let at = from;
   for (const window of [...windows].sort((a, b) => a.start - b.start)) {
@@ -154,7 +192,8 @@ function gaps_between(windows, from, to) {
   return out;
 }
 
-function first_after(data, moment) {
+/** @param {SliceTimes} data @param {number} moment */
+export function first_after(data, moment) {
   let low = 0, high = data.start.length;
   while (low < high) {
     const middle = (low + high) >> 1;

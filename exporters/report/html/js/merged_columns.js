@@ -1,11 +1,22 @@
+export const kColumn = 2;  // pixels
+
 // Slices too narrow to draw, gathered in columns of kColumn pixels. A column's height is the share of it that is filled, and
 // its colour that of the slice with most of it.
-class Columns {
+export class Columns {
+  /** @param {Pick<LaneDrawing, "context">} drawing @param {number} top @param {number} height */
   constructor(drawing, top, height) {
-    Object.assign(this, { drawing, top, height, at: -1, filled: 0, largest: 0, colour: "", faded: true });
+    this.drawing = drawing;
+    this.top = top;
+    this.height = height;
+    this.at = -1;
+    this.filled = 0;
+    this.largest = 0;
+    this.colour = "";
+    this.faded = true;
   }
 
   // A part that reaches into the next column is shared between them.
+  /** @param {number} left @param {number} wide @param {string} colour @param {boolean} faded @param {number} [room] */
   add(left, wide, colour, faded, room) {
     const column = Math.floor(left / kColumn), inside = Math.min(room || wide, (column + 1) * kColumn - left);
     const part = room ? wide * inside / room : inside;
@@ -13,6 +24,7 @@ class Columns {
     if (wide > part) this.add_to(column + 1, wide - part, colour, faded);
   }
 
+  /** @param {number} column @param {number} wide @param {string} colour @param {boolean} faded */
   add_to(column, wide, colour, faded) {
     if (column !== this.at) {
       this.finish();
@@ -39,11 +51,17 @@ class Columns {
 }
 
 // The same for the bins of a budget: on top of each other, in their order, each as high as its share.
-class Stacks {
+export class Stacks {
+  /** @param {Pick<LaneDrawing, "context" | "palette" | "width">} drawing @param {number} top @param {number} height */
   constructor(drawing, top, height) {
-    Object.assign(this, { drawing, top, height, at: -1, shares: new Map() });
+    this.drawing = drawing;
+    this.top = top;
+    this.height = height;
+    /** @type {Map<number, number[]>} */
+    this.shares = new Map();
   }
 
+  /** @param {number} left @param {number} wide @param {number} bin */
   add(left, wide, bin) {
     const column = Math.floor(left / kColumn), part = Math.min(wide, (column + 1) * kColumn - left);
     this.add_to(column, part / kColumn, bin);
@@ -51,6 +69,7 @@ class Stacks {
   }
 
   // `share` of each of the columns from left on, `wide` pixels long.
+  /** @param {number} left @param {number} wide @param {number} bin @param {number} share */
   add_share(left, wide, bin, share) {
     for (let x = left; x < left + wide - 1e-9;) {
       const column = Math.floor(x / kColumn + 1e-9), part = Math.min(left + wide, (column + 1) * kColumn) - x;
@@ -59,13 +78,15 @@ class Stacks {
     }
   }
 
+  /** @param {number} column @param {number} share @param {number} bin */
   add_to(column, share, bin) {
     if (column >= 0) this.keep(column, share, bin);
   }
 
+  /** @param {number} column @param {number} share @param {number} bin */
   keep(column, share, bin) {
-    if (!this.shares.has(column)) this.shares.set(column, []);
-    const shares = this.shares.get(column);
+    const shares = this.shares.get(column) || [];
+    this.shares.set(column, shares);
     shares[bin] = (shares[bin] || 0) + share;
   }
 
@@ -84,11 +105,13 @@ class Stacks {
 }
 
 // A text as long as there is room for; measured once per name and cut in proportion, which is near enough.
+/** @type {Map<string, number>} */
 const text_widths = new Map();
 
-function shortened(context, text, room) {
-  if (!text_widths.has(text)) text_widths.set(text, context.measureText(text).width);
-  const wide = text_widths.get(text);
+/** @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
+export function shortened(context, text, room) {
+  const wide = text_widths.get(text) ?? context.measureText(text).width;
+  text_widths.set(text, wide);
   if (wide <= room) return text;
   const letters = Math.floor(text.length * (room - 8) / wide);
   return letters < 2 ? "" : text.slice(0, letters) + "\u2026";

@@ -1,7 +1,12 @@
 // The strip over the whole capture: how busy the GPUs are, which stage runs when, and the part of it that is in view.
+import { brush_surface } from "#surface";
+import { draw_time_axis, fitted_context, pixel_ratio } from "./canvas.js";
+import { make, make_svg } from "./dom.js";
+
 const kStripHeight = 40, kStageBand = 8, kStripAxis = 20;
 
-class OverviewStrip {
+export class OverviewStrip {
+  /** @param {Explorer} explorer */
   constructor(explorer) {
     this.explorer = explorer;
     this.canvas = make("canvas", { "aria-hidden": "true" });
@@ -15,6 +20,7 @@ class OverviewStrip {
   }
 
   // A click keeps the zoom and moves the middle.
+  /** @param {number} from @param {number} to */
   chosen(from, to) {
     const { explorer } = this, { span } = explorer.detail, half = (explorer.view.to - explorer.view.from) / 2;
     if (from === to) explorer.move(from * span - half, from * span + half);
@@ -30,11 +36,12 @@ class OverviewStrip {
       this.draw_stages(context, width);
       this.draw_busy(context, width);
       this.base.textContent = draw_time_axis(this.axis, { from: 0, to: detail.span }, detail.start_ns, width, Math.max(4, width / 110)).base;
-      this.svg.setAttribute("height", height);
+      this.svg.setAttribute("height", String(height));
     }
     this.show_view(width, height, view.from / detail.span, view.to / detail.span);
   }
 
+  /** @param {CanvasRenderingContext2D} context @param {number} width */
   draw_busy(context, width) {
     const { overview } = this.explorer.detail, { palette } = this.explorer, each = kStripHeight / Math.max(1, overview.busy.length);
     overview.busy.forEach((busy, device) => {
@@ -47,6 +54,7 @@ class OverviewStrip {
   }
 
   // A stage inside another (a step in a decode) is drawn over it: the shorter ones last.
+  /** @param {CanvasRenderingContext2D} context @param {number} width */
   draw_stages(context, width) {
     const { steps, span } = this.explorer.detail, order = [...steps.wall.keys()].sort((a, b) => steps.wall[b] - steps.wall[a]);
     for (const i of order) {
@@ -60,6 +68,7 @@ class OverviewStrip {
 }
 
 // How much of a pixel's time was busy. Buckets are as wide as a pixel or a few of them are in one.
+/** @param {ArrayLike<number>} busy @param {Overview} overview @param {number} span @param {number} x @param {number} width */
 function share_of_pixel(busy, overview, span, x, width) {
   const from = x / width * span, to = (x + 1) / width * span, size = overview.bucket_ns;
   let sum = 0;

@@ -1,5 +1,13 @@
 // What is known of the pinned slice, with links to what it belongs to.
-class SlicePanel {
+import { count_text, plural } from "./count_text.js";
+import { announce, button, copy_text, make } from "./dom.js";
+import { launch_pairs } from "./launches.js";
+import { kKernelKinds } from "./palette.js";
+import { merged_count } from "./range_sums.js";
+import { moment_text, time_text } from "./time_text.js";
+
+export class SlicePanel {
+  /** @param {Explorer} explorer */
   constructor(explorer) {
     this.explorer = explorer;
     this.kernels = new Map(explorer.page_data.kernels.map(kernel => [kernel.name, kernel]));
@@ -21,14 +29,21 @@ class SlicePanel {
     announce(title + ", " + facts.slice(0, 2).map(([name, , text]) => name + " " + text).join(", "));
   }
 
-  title({ lane, window, index }) {
-    return this.explorer.detail.name_of(lane, this.explorer.slice({ lane, window, index }).what) || "(no name)";
+  /** @param {Pin} pin */
+  title(pin) {
+    return this.explorer.detail.name_of(pin.lane, this.explorer.slice(pin).what) || "(no name)";
   }
 
   // [name, what is shown, the same as text]
+  /** @param {Pin} pin */
   facts(pin) {
     const { detail } = this.explorer, { start, duration, what, data } = this.explorer.slice(pin), kernel = detail.kernel_of(pin.lane, what);
-    const out = [], say = (name, text, shown) => text && out.push([name, shown || text, text]);
+    /** @type {Fact[]} */
+    const out = [];
+    /** @type {Say} */
+    const say = (name, text, shown) => {
+      if (text) out.push([name, shown || text, text]);
+    };
     const merged = merged_count(data, pin.index);
     say(merged > 1 ? "Extent" : "Duration", time_text(duration));
     if (merged > 1) say("Merged", "the longest of " + plural(merged, "slice") + " that run.json merges, gaps included");
@@ -36,8 +51,8 @@ class SlicePanel {
     say("Lane", detail.lanes[pin.lane].title);
     for (const [call, launched] of launch_pairs(this.explorer, pin).slice(0, 8)) this.say_launch(say, pin, call, launched);
     if (kernel) this.say_kernel(say, kernel);
-    for (const [title, column, names] of [["Operator", data.operator, detail.operators], ["Layer", data.layer, detail.layers]])
-      if (column && column[pin.index] >= 0) say(title, detail.names[names[column[pin.index]]], make("code", {}, detail.names[names[column[pin.index]]]));
+    this.say_name(say, "Operator", data.operator ? detail.operators[data.operator[pin.index]] : undefined);
+    this.say_name(say, "Layer", data.layer ? detail.layers[data.layer[pin.index]] : undefined);
     if (data.site && data.site[pin.index] >= 0) this.say_site(say, data.site[pin.index]);
     if (kernel) this.say_measured(say, detail.names[kernel.name]);
     const { trace_file } = this.explorer.page_data;
@@ -45,18 +60,27 @@ class SlicePanel {
     return out;
   }
 
+  // Of a slice without an operator or a layer the name is undefined.
+  /** @param {Say} say @param {string} title @param {number | undefined} name */
+  say_name(say, title, name) {
+    if (name !== undefined) say(title, this.explorer.detail.names[name], make("code", {}, this.explorer.detail.names[name]));
+  }
+
   // A sample tells the line of a call only where no other call lies between.
+  /** @param {Say} say @param {number} site */
   say_site(say, site) {
-    const { detail } = this.explorer, place = detail.names[detail.sites[site]], nearby = (detail.sites_nearby || [])[site];
+    const { detail } = this.explorer, place = detail.names[detail.sites[site]], nearby = detail.sites_nearby[site];
     const note = nearby ? " (nearest sample, up to " + time_text(detail.sample_period_ns) + " away)" : "";
     say(nearby ? "Python nearby" : "Python", place + note, [make("code", {}, place), note]);
   }
 
+  /** @param {number} start */
   in_step(start) {
     const { steps } = this.explorer.detail, step = step_at(steps, start);
     return step < 0 ? "" : ", " + time_text(start - steps.start[step]) + " into " + this.explorer.detail.stage_name(steps.stage[step]) + " " + (steps.position[step] + 1);
   }
 
+  /** @param {Say} say @param {Pin} pin @param {Pin} call @param {Pin} launched */
   say_launch(say, pin, call, launched) {
     const other = pin.lane === call.lane && pin.index === call.index ? launched : call, { detail } = this.explorer;
     const from = this.explorer.slice(call), to = this.explorer.slice(launched), wait = to.start - from.start;
@@ -65,21 +89,24 @@ class SlicePanel {
     say(other === call ? "Launched by" : "Launches", text, [button(name, "Go to " + name, () => this.go(other), { class: "link" }), text.slice(name.length)]);
   }
 
+  /** @param {Pin} pin */
   go(pin) {
     this.explorer.pin_slice(pin, true);
     this.element.focus({ preventScroll: true });
   }
 
+  /** @param {Say} say @param {Kernel} kernel */
   say_kernel(say, kernel) {
-    const full = this.explorer.detail.names[kernel.name], shape = sizes => sizes.join(" \u00d7 ");
+    const full = this.explorer.detail.names[kernel.name];
     say("Kind", kKernelKinds[kernel.kind] || kernel.kind);
-    if (kernel.grid) say("Grid", shape(kernel.grid));
-    if (kernel.block) say("Block", shape(kernel.block));
+    if (kernel.grid) say("Grid", kernel.grid.join(" \u00d7 "));
+    if (kernel.block) say("Block", kernel.block.join(" \u00d7 "));
     if (kernel.registers > 0) say("Registers", count_text(kernel.registers) + " a thread");
     if (kernel.shared_bytes > 0) say("Shared memory", count_text(kernel.shared_bytes) + " bytes");
     say("Full name", full, make("code", { class: "full-name" }, full));
   }
 
+  /** @param {Say} say @param {string} name */
   say_measured(say, name) {
     const known = this.kernels.get(name);
     if (!known) return;
@@ -93,13 +120,15 @@ class SlicePanel {
 }
 
 // The step that runs at a moment: the innermost, which starts last.
-function step_at(steps, moment) {
+/** @param {Steps} steps @param {number} moment */
+export function step_at(steps, moment) {
   let found = -1;
   for (let i = 0; i < steps.start.length; ++i)
     if (steps.start[i] <= moment && moment < steps.start[i] + steps.wall[i] && (found < 0 || steps.start[i] >= steps.start[found])) found = i;
   return found;
 }
 
-function trace_time(explorer, moment) {
+/** @param {Explorer} explorer @param {number} moment */
+export function trace_time(explorer, moment) {
   return moment + explorer.detail.start_ns;
 }

@@ -1,20 +1,29 @@
 // Drawn pictures whose places are percentages: a wider picture is a closer look.
+import { button, make } from "./dom.js";
+import { tell_theme_change } from "./theme.js";
+
+/** @type {{ [key: string]: number }} */
+const kKeyFactors = { "+": 2, "=": 2, "-": 0.5, "0": 0 };
+
+/** @param {HTMLElement} box */
 function zoomable(box) {
-  const picture = box.querySelector("svg"), state = make("span");
+  const picture = box.querySelector("svg"), frame = box.parentElement, state = make("span");
+  if (!picture || !frame) return;
   let factor = 1;
-  function zoom(by, at) {
+  /** @param {number} by @param {number} [at] */
+  const zoom = (by, at) => {
     const before = picture.getBoundingClientRect().width, where = at === undefined ? box.clientWidth / 2 : at;
     const point = (box.scrollLeft + where) / before;
     factor = by === 0 ? 1 : Math.min(64, Math.max(1, factor * by));
     picture.style.width = factor * 100 + "%";
     box.scrollLeft = point * picture.getBoundingClientRect().width - where;
     state.textContent = factor === 1 ? "" : "\u00d7 " + Math.round(factor * 10) / 10;
-  }
+  };
   const bar = make("div", { class: "zoombar" }, button("+", "Zoom in", () => zoom(2)),
                    button("\u2212", "Zoom out", () => zoom(0.5)), button("Whole", "Show the whole picture", () => zoom(0)), state);
-  box.parentNode.parentNode.insertBefore(bar, box.parentNode);
+  frame.before(bar);
   box.addEventListener("keydown", event => {
-    const by = { "+": 2, "=": 2, "-": 0.5, "0": 0 }[event.key];
+    const by = kKeyFactors[event.key];
     if (by === undefined) return;
     zoom(by);
     event.preventDefault();
@@ -28,27 +37,31 @@ function zoomable(box) {
 
 // On paper what is folded in is needed too, and canvases are drawn anew: as wide as the paper, sharper, and in light colours.
 function start_printing() {
-  let folded = [], theme = null;
-  const draw_anew = () => {
-    for (const listener of theme_listeners) listener();
-  };
+  /** @type {HTMLDetailsElement[]} */
+  let folded = [];
+  /** @type {string | null} */
+  let theme = null;
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details[data-print], details.card")].filter(part => !part.open);
+    /** @type {NodeListOf<HTMLDetailsElement>} */
+    const parts = document.querySelectorAll("details[data-print], details.card");
+    folded = [...parts].filter(part => !part.open);
     for (const part of folded) part.open = true;
-    theme = root.getAttribute("data-theme");
-    root.setAttribute("data-theme", "light");
-    root.classList.add("printing");
-    draw_anew();
+    theme = document.documentElement.getAttribute("data-theme");
+    document.documentElement.setAttribute("data-theme", "light");
+    document.documentElement.classList.add("printing");
+    tell_theme_change();
   });
   addEventListener("afterprint", () => {
     for (const part of folded) part.open = false;
-    theme ? root.setAttribute("data-theme", theme) : root.removeAttribute("data-theme");
-    root.classList.remove("printing");
-    draw_anew();
+    theme ? document.documentElement.setAttribute("data-theme", theme) : document.documentElement.removeAttribute("data-theme");
+    document.documentElement.classList.remove("printing");
+    tell_theme_change();
   });
 }
 
-function start_pictures() {
-  for (const box of document.querySelectorAll(".zoom")) zoomable(box);
+export function start_pictures() {
+  /** @type {NodeListOf<HTMLElement>} */
+  const boxes = document.querySelectorAll(".zoom");
+  boxes.forEach(zoomable);
   start_printing();
 }

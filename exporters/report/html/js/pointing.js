@@ -1,16 +1,25 @@
 // What lies under the pointer, and what a press does there: a click pins, Shift and drag (or a drag on the ruler) chooses a range.
+import { plural } from "./count_text.js";
+import { first_ending_after } from "./detail.js";
+import { bucket_text, first_after } from "./lane_drawing.js";
+import { merged_count } from "./range_sums.js";
+import { moment_text, time_text } from "./time_text.js";
+import { hide_tip, show_tip } from "./tips.js";
+
 const kNear_px = 4, kNarrowestRange_px = 2;
 
+/** @param {Timeline} timeline @param {number} x */
 function time_at_pixel(timeline, x) {
   const { from, to } = timeline.explorer.view;
   return from + x / timeline.canvas.clientWidth * (to - from);
 }
 
+/** @param {Timeline} timeline @param {number} y */
 function item_at(timeline, y) {
   return timeline.layout.items.find(item => y >= item.top - 1 && y < item.top + item.height + 1);
 }
 
-// {item, time, pin | bin | bucket} or null.
+/** @param {Timeline} timeline @param {number} x @param {number} y @returns {Found | null} */
 function found_at(timeline, x, y) {
   const item = item_at(timeline, y), { explorer } = timeline, { detail } = explorer;
   if (!item) return null;
@@ -24,21 +33,25 @@ function found_at(timeline, x, y) {
 }
 
 // The slice at a moment, or the nearest within a few pixels: small ones can be hit too.
+/** @param {Detail} detail @param {number} window @param {number} lane @param {number} row @param {number} time @param {number} near */
 function slice_at(detail, window, lane, row, time, near) {
   const data = detail.window_lanes(window).get(lane);
   if (!data || !data.rows[row]) return -1;
   const indices = data.rows[row], at = first_ending_after(data, indices, time);
+  /** @param {number} i */
   const distance = i => Math.max(0, data.start[i] - time, time - data.start[i] - data.duration[i]);
   const candidates = [at - 1, at].filter(place => place >= 0 && place < indices.length).map(place => indices[place]);
   candidates.sort((a, b) => distance(a) - distance(b));
   return candidates.length > 0 && distance(candidates[0]) <= near ? candidates[0] : -1;
 }
 
+/** @param {Detail} detail @param {number} window @param {number} device @param {number} time */
 function bin_at(detail, window, device, time) {
   const data = detail.window_bins(window).find(entry => entry.device === device), i = data ? first_after(data, time) : 0;
   return data && i < data.start.length && data.start[i] <= time ? { bin: data.bin[i], start: data.start[i], duration: data.duration[i] } : null;
 }
 
+/** @param {Explorer} explorer @param {Found} found */
 function tip_text(explorer, found) {
   const { detail } = explorer;
   if (found.pin) {
@@ -46,28 +59,36 @@ function tip_text(explorer, found) {
     return detail.name_of(found.pin.lane, what) + (merged > 1 ? " and " + plural(merged - 1, "shorter neighbour") : "") + ": " + time_text(duration) + " from " + moment_text(start + detail.start_ns);
   }
   if (found.bin) return explorer.page_data.bins[found.bin.bin].title + ": " + time_text(found.bin.duration);
-  const buckets = detail.lane_buckets.get(found.item.lane);
-  if (!buckets || !buckets.busy[found.bucket] || detail.window_around(found.time, found.time) >= 0) return "";
-  return "In " + time_text(detail.overview.bucket_ns) + ": " + bucket_text(detail, found.item, buckets, found.bucket);
+  const buckets = detail.lane_buckets.get(found.item.lane), bucket = found.bucket ?? -1;
+  if (!buckets || !buckets.busy[bucket] || detail.window_around(found.time, found.time) >= 0) return "";
+  return "In " + time_text(detail.overview.bucket_ns) + ": " + bucket_text(detail, found.item, buckets, bucket);
 }
 
-function timeline_pointing(timeline) {
+/** @param {Timeline} timeline */
+export function timeline_pointing(timeline) {
   const { canvas, ruler, explorer } = timeline;
-  let pressed = null, choosing = null;
+  /** @type {{ x: number, y: number } | null} */
+  let pressed = null;
+  /** @type {number | null} */
+  let choosing = null;
+  /** @param {MouseEvent} event */
   const place = event => {
     const box = canvas.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
+  /** @param {PointerEvent} event */
   const begin = event => {
     choosing = place(event).x;
-    event.currentTarget.setPointerCapture(event.pointerId);
+    if (event.currentTarget instanceof Element) event.currentTarget.setPointerCapture(event.pointerId);
     event.preventDefault();
   };
+  /** @param {MouseEvent} event */
   const choose = event => {
     if (choosing === null) return;
-    const now = place(event).x, [left, right] = [Math.min(choosing, now), Math.max(choosing, now)].map(x => time_at_pixel(timeline, x));
+    const now = place(event).x, left = time_at_pixel(timeline, Math.min(choosing, now)), right = time_at_pixel(timeline, Math.max(choosing, now));
     Math.abs(now - choosing) < kNarrowestRange_px ? explorer.select(0, 0) : explorer.select(left, right);  // a press without a drag clears
   };
+  /** @param {MouseEvent} event */
   const end = event => {
     choose(event);
     choosing = null;
@@ -78,10 +99,9 @@ function timeline_pointing(timeline) {
     if (event.shiftKey) begin(event);
   });
   ruler.addEventListener("pointerdown", begin);
-  for (const element of [canvas, ruler]) {
-    element.addEventListener("pointermove", choose);
-    element.addEventListener("pointerup", end);
-    element.addEventListener("pointercancel", () => choosing = null);
+  for (const [type, act] of /** @type {const} */ ([["pointermove", choose], ["pointerup", end], ["pointercancel", () => choosing = null]])) {
+    canvas.addEventListener(type, act);
+    ruler.addEventListener(type, act);
   }
   canvas.addEventListener("click", event => {
     const { x, y } = place(event);

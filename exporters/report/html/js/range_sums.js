@@ -1,14 +1,19 @@
 // Budget, kernels and operators of a range of time: exact where one window lists every slice of it, else of whole buckets. Times of
 // kernels are added, also of those that run at once on several streams; busy is the time in which a GPU does anything.
-function range_sums(detail, from, to) {
+import { device_of } from "./lane_layout.js";
+
+/** @param {Detail} detail @param {number} from @param {number} to */
+export function range_sums(detail, from, to) {
   const window = detail.window_around(from, to);
   return window >= 0 ? exact_sums(detail, window, from, to) : bucket_sums(detail, from, to);
 }
 
+/** @param {number} from @param {number} to @param {boolean} exact @returns {RangeSums} */
 function empty_sums(from, to, exact) {
   return { from, to, exact, merged: 0, busy: 0, bins: [], kernels: new Map(), operators: new Map() };
 }
 
+/** @param {Map<number, Sum>} sums @param {number} key @param {number} ns @param {number} calls */
 function add_to(sums, key, ns, calls) {
   const entry = sums.get(key) || { ns: 0, calls: 0 };
   entry.ns += ns;
@@ -16,14 +21,18 @@ function add_to(sums, key, ns, calls) {
   sums.set(key, entry);
 }
 
+/** @param {number} start @param {number} duration @param {number} from @param {number} to */
 function overlap(start, duration, from, to) {
   return Math.min(start + duration, to) - Math.max(start, from);
 }
 
 // A slice that reaches over an edge counts with what lies inside. One that stands for several, with the gaps between them, has no time
 // of its own: where there is such a one, sums by name are not known.
+/** @param {Detail} detail @param {number} window @param {number} from @param {number} to */
 function exact_sums(detail, window, from, to) {
-  const sums = empty_sums(from, to, true), gpus = new Map();
+  const sums = empty_sums(from, to, true);
+  /** @type {Map<number, [number, number][]>} */
+  const gpus = new Map();
   for (const [lane, data] of detail.window_lanes(window)) {
     if (!detail.is_gpu(lane)) continue;
     const gpu = device_of(detail, lane), spans = gpus.get(gpu) || [];
@@ -48,6 +57,7 @@ function exact_sums(detail, window, from, to) {
 }
 
 // The time that spans cover together.
+/** @param {number[][]} spans */
 function covered_time(spans) {
   let sum = 0, until = -Infinity;
   for (const [from, to] of spans.sort((a, b) => a[0] - b[0])) {
@@ -58,23 +68,29 @@ function covered_time(spans) {
 }
 
 // How many neighbours a slice of a crowded lane stands for.
-function merged_count(data, index) {
+/** @param {LaneColumns} data @param {number} index */
+export function merged_count(data, index) {
   return data.merged ? data.merged[index] : 1;
 }
 
 // A step's own budget, as the report's tables have it: a moment in two stages at once is told by the rules of each.
-function step_bins(detail, step) {
-  const { bins } = detail.steps, out = [];
+/** @param {Detail} detail @param {number} step */
+export function step_bins(detail, step) {
+  const { bins } = detail.steps;
+  /** @type {number[]} */
+  const out = [];
   for (const device of bins || [])
     device.forEach((column, bin) => out[bin] = (out[bin] || 0) + column[step]);
   return out.length > 0 ? out : null;
 }
 
+/** @param {Detail} detail @param {number} from @param {number} to */
 function bucket_sums(detail, from, to) {
   // Kernels and operators may be summed in coarser buckets than the rest: all edges are theirs, so that all sums are of one range.
   const { overview } = detail, size = overview.bucket_ns, scale = Math.max(overview.kernels.scale || 1, overview.operators.scale || 1), wide = size * scale;
   const first = Math.floor(from / wide) * scale, last = Math.min(overview.count, Math.ceil(to / wide) * scale);
   const sums = empty_sums(first * size, Math.min(detail.span, last * size), false);
+  /** @param {SparseSums} entry @param {(i: number) => number} name @param {Map<number, Sum>} into */
   const add_sparse = (entry, name, into) => {
     const own = entry.scale || 1;
     let bucket = 0;

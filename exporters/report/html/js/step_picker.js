@@ -1,12 +1,18 @@
 // Chooses a step to look at, and a second one to lay over it.
-class StepPicker {
+import { announce, button, make } from "./dom.js";
+import { busiest_stage, measured_steps, median_step, slowest_step, step_title } from "./steps.js";
+import { time_text } from "./time_text.js";
+
+export class StepPicker {
+  /** @param {Explorer} explorer */
   constructor(explorer) {
     this.explorer = explorer;
     this.stage = Math.max(0, busiest_stage(explorer.detail));
     const { detail } = explorer;
+    /** @type {HTMLSelectElement} */
     this.stages = make("select", { "aria-label": "Stage", change: () => this.choose_stage(Number(this.stages.value)) },
                        ...detail.stages.map((_, i) => make("option", { value: i }, detail.stage_name(i))));
-    this.stages.value = this.stage;
+    this.stages.value = String(this.stage);
     this.number = this.number_box("Step number", value => this.pick(value));
     this.other = this.number_box("Overlay with step number", value => this.overlay(value));
     this.element = make("div", { class: "step-picker", role: "group", "aria-label": "Steps" }, make("label", {}, "Step of ", this.stages),
@@ -22,22 +28,26 @@ class StepPicker {
   }
 
   // Numbers are places in the list of all steps, as in the page's address.
+  /** @param {string} label @param {(step: number) => void} act */
   number_box(label, act) {
     const box = make("input", { type: "number", min: 0, max: this.explorer.detail.steps.start.length - 1, "aria-label": label, placeholder: "#" });
     box.addEventListener("change", () => act(box.value === "" ? -1 : Number(box.value)));
     return box;
   }
 
+  /** @param {number} stage */
   choose_stage(stage) {
     this.stage = stage;
-    this.stages.value = stage;
+    this.stages.value = String(stage);
     this.explorer.tell("stage");
   }
 
+  /** @param {number} step */
   known(step) {
     return Number.isInteger(step) && step >= 0 && step < this.explorer.detail.steps.start.length;
   }
 
+  /** @param {number} step */
   pick(step) {
     const { explorer } = this, { steps } = explorer.detail;
     explorer.step = this.known(step) ? step : -1;
@@ -51,6 +61,7 @@ class StepPicker {
     announce(step_title(explorer.detail, step) + ", " + time_text(steps.wall[step]));
   }
 
+  /** @param {number} step */
   overlay(step) {
     if (this.explorer.step < 0 && this.known(step)) this.explorer.step = median_step(this.explorer.detail, this.explorer.detail.steps.stage[step]);
     this.explorer.other_step = this.known(step) ? step : -1;
@@ -63,6 +74,7 @@ class StepPicker {
   }
 
   // Of the same stage.
+  /** @param {number} by */
   next(by) {
     const same = [...this.explorer.detail.steps.stage.keys()].filter(i => this.explorer.detail.steps.stage[i] === this.stage);
     const at = same.indexOf(this.explorer.step);
@@ -71,8 +83,8 @@ class StepPicker {
 
   show() {
     const { detail, step, other_step, overlaid } = this.explorer, { wall } = detail.steps;
-    this.number.value = step >= 0 ? step : "";
-    this.other.value = other_step >= 0 ? other_step : "";
+    this.number.value = step >= 0 ? String(step) : "";
+    this.other.value = other_step >= 0 ? String(other_step) : "";
     this.line.hidden = step < 0;
     if (step < 0) return;
     const one = "Step " + step + ": " + step_title(detail, step) + ", " + time_text(wall[step]), more = overlaid ? wall[other_step] - wall[step] : 0;

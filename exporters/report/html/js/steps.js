@@ -1,26 +1,34 @@
 // Steps: every time a stage ran. Which of them are measured, median, slowest, unusual.
-function measured_steps(detail, stage) {
+/** @param {Detail} detail @param {number} stage */
+export function measured_steps(detail, stage) {
   const { steps } = detail, all = [...steps.stage.keys()].filter(i => steps.stage[i] === stage), measured = all.filter(i => !steps.warmup[i]);
   return measured.length > 0 ? measured : all;
 }
 
-function by_wall(detail, indices) {
+/** @param {Detail} detail @param {number[]} indices */
+export function by_wall(detail, indices) {
   return [...indices].sort((a, b) => detail.steps.wall[a] - detail.steps.wall[b] || a - b);
 }
 
 // The step whose time is the median: of an even number the lower of the two in the middle.
-function median_step(detail, stage) {
+/** @param {Detail} detail @param {number} stage */
+export function median_step(detail, stage) {
   const sorted = by_wall(detail, measured_steps(detail, stage));
   return sorted[Math.floor((sorted.length - 1) / 2)];
 }
 
-function slowest_step(detail, stage) {
-  return by_wall(detail, measured_steps(detail, stage)).pop();
+/** @param {Detail} detail @param {number} stage */
+export function slowest_step(detail, stage) {
+  const sorted = by_wall(detail, measured_steps(detail, stage));
+  return sorted[sorted.length - 1];
 }
 
 // Tukey's far fences: beyond three times the middle half's width above it. Slowest first.
-function outlier_steps(detail, stage) {
-  const sorted = by_wall(detail, measured_steps(detail, stage)), at = share => detail.steps.wall[sorted[Math.floor((sorted.length - 1) * share)]];
+/** @param {Detail} detail @param {number} stage */
+export function outlier_steps(detail, stage) {
+  const sorted = by_wall(detail, measured_steps(detail, stage));
+  /** @param {number} share */
+  const at = share => detail.steps.wall[sorted[Math.floor((sorted.length - 1) * share)]];
   if (sorted.length < 8) return [];
   const fence = at(0.75) + 3 * (at(0.75) - at(0.25));
   return sorted.filter(i => detail.steps.wall[i] > fence).reverse();
@@ -28,14 +36,16 @@ function outlier_steps(detail, stage) {
 
 // The stage to look at first: of those that take at least half as long as the longest the one with most steps. Of a generation these are
 // its decode steps, not the sampling inside them.
-function busiest_stage(detail) {
+/** @param {Detail} detail */
+export function busiest_stage(detail) {
   const seen = detail.stages.map((_, stage) => measured_steps(detail, stage)), totals = seen.map(steps => steps.reduce((sum, i) => sum + detail.steps.wall[i], 0));
   const counts = seen.map((steps, stage) => 2 * totals[stage] >= Math.max(...totals) ? steps.length : 0);
   return counts.indexOf(Math.max(...counts));
 }
 
 // Counted from one, as the report counts iterations.
-function step_title(detail, step) {
+/** @param {Detail} detail @param {number} step */
+export function step_title(detail, step) {
   const { steps } = detail, iteration = steps.iteration[step];
   return detail.stage_name(steps.stage[step]) + " " + (steps.position[step] + 1) + (iteration >= 0 ? " of iteration " + (iteration + 1) : "") +
     (steps.warmup[step] ? " (warm-up)" : "");

@@ -1,11 +1,19 @@
 // The sums of what is chosen, or of what is in view where nothing is.
+import { count_text, plural } from "./count_text.js";
+import { announce, button, make } from "./dom.js";
+import { range_sums, step_bins } from "./range_sums.js";
+import { step_difference } from "./step_difference.js";
+import { moment_text, share_text, time_text } from "./time_text.js";
+
 const kMostSums = 10, kNoneHere = "None in this range.";
 
-class SumsPanel {
+export class SumsPanel {
+  /** @param {Explorer} explorer */
   constructor(explorer) {
     this.explorer = explorer;
     this.element = make("section", { class: "sums-panel", "aria-label": "Sums of the time range" });
-    for (const topic of ["view", "selection", "pin", "steps", "query"]) explorer.on(topic, () => this.element.setAttribute("aria-busy", "true"));
+    this.shown = "";
+    for (const topic of /** @type {const} */ (["view", "selection", "pin", "steps", "query"])) explorer.on(topic, () => this.element.setAttribute("aria-busy", "true"));
     explorer.on("pause", () => {
       this.show();
       this.element.setAttribute("aria-busy", "false");
@@ -27,11 +35,13 @@ class SumsPanel {
     if (selection) announce("Selected: " + time_text(sums.to - sums.from));
   }
 
+  /** @param {TimeRange} range */
   chosen_step({ from, to }) {
     const { step, detail } = this.explorer, { start, wall } = detail.steps;
     return step >= 0 && start[step] === from && start[step] + wall[step] === to ? step_bins(detail, step) : null;
   }
 
+  /** @param {RangeSums} sums @param {boolean} chosen */
   head(sums, chosen) {
     const title = (chosen ? "Selected: " : "In view: ") + time_text(sums.to - sums.from) + " from " + moment_text(sums.from + this.explorer.detail.start_ns);
     return make("div", { class: "panel-head" }, make("h3", {}, title),
@@ -42,10 +52,12 @@ class SumsPanel {
     return this.explorer.detail.devices.filter(each => each.device !== undefined);
   }
 
+  /** @param {RangeSums} sums */
   gpu_time(sums) {
     return (sums.to - sums.from) * Math.max(1, this.gpus().length);
   }
 
+  /** @param {RangeSums} sums */
   note(sums) {
     const { overview } = this.explorer.detail, gpus = this.gpus();
     const added = gpus.length > 1 ? " Added over " + gpus.map(each => each.title).join(" and ") + "." : "";
@@ -55,6 +67,7 @@ class SumsPanel {
   }
 
   // Kernels that run at once count each: then their sum is more than the GPU's busy time.
+  /** @param {RangeSums} sums */
   busy(sums) {
     if (sums.merged > 0) return "";
     if (sums.busy === 0) return make("p", { class: "sum-busy" }, "No GPU works in this range.");
@@ -63,31 +76,36 @@ class SumsPanel {
   }
 
   // run.json has one iteration, with neighbours of crowded lanes merged.
+  /** @param {RangeSums} sums */
   timeline_note({ merged }) {
     const left_out = this.explorer.detail.slices_left_out || 0;
     const text = "From run.json alone, without the bundle's detail.json.gz. " + (merged > 0 ? plural(merged, "slice") + " of the GPU are merged here: their times by name are not known." : "Every slice here is listed by itself.");
     return text + (left_out > 0 ? " Of this iteration " + plural(left_out, "slice") + (left_out === 1 ? " is" : " are") + " left out." : "");
   }
 
+  /** @param {RangeSums} sums */
   budget(sums) {
     const whole = sums.bins.reduce((sum, ns) => sum + (ns || 0), 0), { bins } = this.explorer.page_data;
     if (whole === 0 && this.explorer.detail.timeline_only) return make("p", { class: "muted" }, "The budget of a range needs detail.json.gz. The stages' budgets are in run.json.");
     if (whole === 0) return make("p", { class: "muted" }, "No stage runs in this range: it has no budget.");
     const bar = make("div", { class: "sum-bar", role: "img", "aria-label": "Budget of the range" }), list = make("ul", { class: "legend" });
-    bins.map((bin, i) => [bin, sums.bins[i]]).filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]).forEach(([bin, ns]) => {
+    const parts = bins.map((bin, i) => ({ bin, ns: sums.bins[i] || 0 })).filter(({ ns }) => ns > 0).sort((a, b) => b.ns - a.ns);
+    for (const { bin, ns } of parts) {
       const part = make("span", { class: bin.colour, "data-tip": bin.title + ": " + time_text(ns) });
-      part.style.flexGrow = ns / whole;
+      part.style.flexGrow = String(ns / whole);
       bar.append(part);
       list.append(make("li", {}, make("span", { class: "key " + bin.colour }), make("b", {}, share_text(ns, whole)), " " + bin.title + ", " + time_text(ns)));
-    });
+    }
     return make("div", { class: "sum-budget", "data-whole": whole }, bar, list);
   }
 
+  /** @param {RangeSums} sums */
   operators(sums) {
     const { detail } = this.explorer, captured = detail.operators.some(name => detail.names[name]);
     return this.table("Operators", sums.operators, this.gpu_time(sums), captured ? kNoneHere : detail.timeline_only ? "Not in the timeline of run.json." : "The trace has no operators.");
   }
 
+  /** @param {string} title @param {Map<number, Sum>} sums @param {number} whole @param {string} none */
   table(title, sums, whole, none) {
     const rows = [...sums].filter(([name]) => this.explorer.detail.names[name]).sort((a, b) => b[1].ns - a[1].ns);
     if (rows.length === 0) return make("div", {}, make("h4", {}, title), make("p", { class: "muted" }, none));

@@ -1,17 +1,38 @@
 // Tools of the tables: sorted by what, and of large ones which columns, which stage, grouped by what, as CSV. State is in the address:
 // NAME.sort= (a column's key, after a minus from the largest down), NAME.group=, NAME.stage=, NAME.filter=, NAME.cols= (those shown or
 // hidden other than at first).
+import { write_address } from "./address.js";
+import { button, make, save_file } from "./dom.js";
+import { group_rows } from "./table_groups.js";
+import { sorted_rows } from "./table_sort.js";
+
 const kGroupings = { kind: "kind", layer: "layer", operator: "operator" };
 
 let last_changed = "";  // typing on in one filter is one step of the history
-addEventListener("popstate", () => last_changed = "");
 
-class TableTools {
+export function forget_last_change() {
+  last_changed = "";
+}
+
+export class TableTools {
+  /** @param {HTMLTableElement} table @param {string} name @param {boolean} large */
   constructor(table, name, large) {
-    Object.assign(this, { table, name });
+    this.table = table;
+    this.name = name;
     this.rows = this.first_rows = [...table.tBodies[0].rows];
-    this.heads = [...table.tHead.rows[0].cells];
+    this.heads = [...table.rows[0].cells];
+    /** @type {HTMLInputElement[]} */
+    this.boxes = [];
+    /** @type {HTMLElement | null} */
+    this.column_title = null;
+    /** @type {HTMLInputElement | null} */
+    this.filter_input = null;
+    /** @type {HTMLSelectElement | null} */
+    this.stage_choice = null;
+    /** @type {HTMLSelectElement | null} */
+    this.group_choice = null;
     this.first_hidden = new Set(this.heads.map((head, i) => head.hasAttribute("data-hidden") ? this.key_of(i) : "").filter(Boolean));
+    /** @type {TableState} */
     this.state = { sort: "", filter: "", stage: "", group: "", hidden: new Set(this.first_hidden) };
     this.count = make("span", { "aria-live": "polite" });
     this.element = large ? make("div", { class: "filter" }, ...this.controls(), this.count) : null;
@@ -19,9 +40,12 @@ class TableTools {
   }
 
   controls() {
-    const label = this.table.parentNode.getAttribute("aria-label"), out = [];
-    this.filter_input = make("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the rows: " + label, input: () => this.change({ filter: this.filter_input.value }) });
-    out.push(this.filter_input);
+    const label = this.table.parentElement?.getAttribute("aria-label") || "";
+    /** @type {HTMLInputElement} */
+    const filter = make("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the rows: " + label, input: () => this.change({ filter: filter.value }) });
+    this.filter_input = filter;
+    /** @type {HTMLElement[]} */
+    const out = [filter];
     const stages = this.values("data-stage", /\|/);
     if (stages.length > 1) out.push(this.stage_choice = this.choice("Stage", "all stages", stages, stage => this.change({ stage })));
     const groupings = Object.keys(kGroupings).filter(key => this.values("data-" + key, /\|/).length > 1);
@@ -30,26 +54,32 @@ class TableTools {
     return out;
   }
 
+  /** @param {string} attribute @param {RegExp} separator */
   values(attribute, separator) {
     return [...new Set(this.rows.flatMap(row => (row.getAttribute(attribute) || "").split(separator)))].filter(Boolean);
   }
 
+  /** @param {string} label @param {string} none @param {string[]} values @param {(value: string) => void} act */
   choice(label, none, values, act) {
+    /** @type {HTMLSelectElement} */
     const made = make("select", { "aria-label": label, change: () => act(made.value) }, make("option", { value: "" }, none), ...values.map(value => make("option", { value }, value)));
     return made;
   }
 
+  /** @param {number} column */
   key_of(column) {
     return this.heads[column].getAttribute("data-key") || String(column);
   }
 
+  /** @param {string} label */
   column_chooser(label) {
-    this.boxes = this.heads.slice(1).map((head, i) => make("input", { type: "checkbox", change: event => this.set_column(this.key_of(i + 1), event.target.checked) }));
+    this.boxes = this.heads.slice(1).map((_, i) => make("input", { type: "checkbox", change: event => this.set_column(this.key_of(i + 1), event.target.checked) }));
     const lines = this.boxes.map((box, i) => make("label", {}, box, " " + this.heads[i + 1].textContent));
     this.column_title = make("summary", { title: "Columns: " + label }, "Columns");
     return make("details", { class: "columns" }, this.column_title, make("div", {}, ...lines));
   }
 
+  /** @param {string} key @param {boolean} shown */
   set_column(key, shown) {
     shown ? this.state.hidden.delete(key) : this.state.hidden.add(key);
     this.show_columns();
@@ -58,14 +88,13 @@ class TableTools {
 
   show_columns() {
     const hidden = this.heads.map((_, i) => this.state.hidden.has(this.key_of(i)));
-    (this.boxes || []).forEach((box, i) => box.checked = !hidden[i + 1]);
+    this.boxes.forEach((box, i) => box.checked = !hidden[i + 1]);
     const left = hidden.filter(Boolean).length;
     if (this.column_title) this.column_title.textContent = "Columns" + (left > 0 ? " (" + (hidden.length - left) + " of " + hidden.length + ")" : "");
-    for (const row of this.table.rows)
-      if (!row.classList.contains("group")) [...row.cells].forEach((cell, i) => cell.hidden = hidden[i]);
-    for (const row of this.table.querySelectorAll("tr.group")) [...row.cells].forEach((cell, i) => cell.hidden = hidden[i]);
+    for (const row of this.table.rows) [...row.cells].forEach((cell, i) => cell.hidden = hidden[i]);
   }
 
+  /** @param {Partial<TableState>} changes */
   change(changes) {
     Object.assign(this.state, changes);
     this.apply();
@@ -73,6 +102,7 @@ class TableTools {
   }
 
   // Numbers from the largest down first; the same head again turns the order round.
+  /** @param {number} column */
   sort_by(column) {
     const key = this.key_of(column), down = this.state.sort === key || (this.state.sort !== "-" + key && this.heads[column].classList.contains("n"));
     this.change({ sort: (down ? "-" : "") + key });
@@ -82,7 +112,7 @@ class TableTools {
     const { sort, filter, stage, group } = this.state, words = filter.toLowerCase().split(/\s+/);
     this.rows = sorted_rows(this.first_rows, this.heads, this.heads.findIndex((_, i) => this.key_of(i) === sort.replace(/^-/, "")), sort.startsWith("-"));
     for (const row of this.rows) {
-      const line = row.textContent.toLowerCase(), stages = (row.getAttribute("data-stage") || "").split("|");
+      const line = (row.textContent || "").toLowerCase(), stages = (row.getAttribute("data-stage") || "").split("|");
       row.hidden = !words.every(word => line.includes(word)) || (stage !== "" && !stages.includes(stage));
     }
     this.count.textContent = filter || stage ? this.rows.filter(row => !row.hidden).length + " of " + this.rows.length : "";
@@ -91,25 +121,31 @@ class TableTools {
   }
 
   // Of the numbers in a column, which are not rounded and in one unit: its cells' texts may be in several.
+  /** @param {number} column */
   unit_of(column) {
     const sample = this.first_rows.map(row => row.cells[column]).find(cell => cell && cell.hasAttribute("data-v"));
-    const [, written, unit] = sample && /^\D?([\d.,]+)\s?(\S+)$/.exec(sample.textContent.trim()) || [];
-    if (!unit || /^[\d.,]+$/.test(unit)) return "";
+    const [, written, unit] = sample && /^\D?([\d.,]+)\s?(\S+)$/.exec((sample.textContent || "").trim()) || [];
+    if (!sample || !unit || /^[\d.,]+$/.test(unit)) return "";
     if (/^(ns|\u00b5s|ms|s)$/.test(unit)) return "ns";
     const shown = Number(written.replace(/,/g, "")), value = Math.abs(Number(sample.getAttribute("data-v")));
     if (unit === "%") return Math.abs(value * 100 - shown) < 0.6 ? "fraction" : "%";  // the text is rounded
     return Math.abs(value - shown) < 1 ? unit : unit.replace(/^[kMGTP]i?(?=[A-Z])/, "");
   }
 
+  /** @param {number} column */
   head_text(column) {
     const unit = this.unit_of(column), title = this.heads[column].textContent;
     return title + (unit ? " (" + unit + ")" : "");
   }
 
   csv() {
-    const shown = this.heads.map((_, i) => i).filter(i => !this.state.hidden.has(this.key_of(i))), quoted = text => /[",\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
-    const full_name = cell => (cell.querySelector("details.name > code") || cell).textContent.trim();
-    const value = cell => !cell ? "" : cell.hasAttribute("data-v") ? cell.getAttribute("data-v") : full_name(cell).replace(/^\u2014$/, "");
+    const shown = this.heads.map((_, i) => i).filter(i => !this.state.hidden.has(this.key_of(i)));
+    /** @param {string} text */
+    const quoted = text => /[",\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+    /** @param {Element} cell */
+    const full_name = cell => ((cell.querySelector("details.name > code") || cell).textContent || "").trim();
+    /** @param {Element | undefined} cell */
+    const value = cell => !cell ? "" : cell.getAttribute("data-v") ?? full_name(cell).replace(/^\u2014$/, "");
     const lines = this.rows.filter(row => !row.hidden).map(row => shown.map(i => quoted(value(row.cells[i]))).join(","));
     return [shown.map(i => quoted(this.head_text(i))).join(","), ...lines].join("\n") + "\n";
   }
@@ -121,6 +157,7 @@ class TableTools {
     return Object.fromEntries(Object.entries({ sort, filter, stage, group, cols }).map(([key, value]) => [this.name + "." + key, value]));
   }
 
+  /** @param {string} what */
   write(what) {
     const changed = this.name + "." + what;
     write_address(this.written(), what !== "filter" || changed !== last_changed);
@@ -128,8 +165,12 @@ class TableTools {
   }
 
   // As the address says; what it does not say is as at first. Values that this table has not are none.
+  /** @param {URLSearchParams | null} state */
   read(state) {
-    const get = key => state && state.get(this.name + "." + key) || "", among = (choice, value) => choice && [...choice.options].some(option => option.value === value) ? value : "";
+    /** @param {string} key */
+    const get = key => state && state.get(this.name + "." + key) || "";
+    /** @param {HTMLSelectElement | null} choice @param {string} value */
+    const among = (choice, value) => choice && [...choice.options].some(option => option.value === value) ? value : "";
     const cols = new Set(get("cols").split(",")), keys = this.heads.map((_, i) => this.key_of(i)), sort = get("sort");
     const before = JSON.stringify(this.written());
     Object.assign(this.state, {

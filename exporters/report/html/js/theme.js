@@ -1,8 +1,21 @@
 // The system's theme, until somebody chooses.
-const theme_listeners = [];
+import { button, existing } from "./dom.js";
+
+/** @type {(() => void)[]} */
+const listeners = [];
+
+/** @param {() => void} act */
+export function on_theme_change(act) {
+  listeners.push(act);
+}
+
+// Colours are read and canvases drawn anew.
+export function tell_theme_change() {
+  for (const act of listeners) act();
+}
 
 function dark_theme() {
-  const chosen = root.getAttribute("data-theme");
+  const chosen = document.documentElement.getAttribute("data-theme");
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
@@ -14,27 +27,30 @@ function stored_theme() {
   }
 }
 
+/** @param {string} theme */
 function store_theme(theme) {
   try {
     localStorage.setItem("nl-stage-theme", theme);
-  } catch (denied) { /* likewise */ }
+  } catch (denied) {
+    // The choice holds until the page is closed.
+  }
 }
 
-function start_theme() {
+export function start_theme() {
   const stored = stored_theme();
-  if (stored === "dark" || stored === "light") root.setAttribute("data-theme", stored);
+  if (stored === "dark" || stored === "light") document.documentElement.setAttribute("data-theme", stored);
   const toggle = button("", "", () => {
     const theme = dark_theme() ? "light" : "dark";
-    root.setAttribute("data-theme", theme);
+    document.documentElement.setAttribute("data-theme", theme);
     store_theme(theme);
     changed();
   }, { id: "theme" });
   function changed() {
     toggle.textContent = dark_theme() ? "Light" : "Dark";
     toggle.setAttribute("aria-label", "Change to the " + (dark_theme() ? "light" : "dark") + " theme");
-    for (const listener of theme_listeners) listener();
+    tell_theme_change();
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
-  document.querySelector("nav").append(toggle);
+  existing("nav").append(toggle);
   changed();
 }

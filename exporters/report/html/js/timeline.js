@@ -1,4 +1,17 @@
 // "python main thread 973: CUDA calls" → what it is first, because the end is cut off; a GPU's streams differ at the beginning.
+import { zoom_surface } from "#surface";
+import { written_range } from "./address.js";
+import { draw_time_axis, fitted_context } from "./canvas.js";
+import { plural } from "./count_text.js";
+import { button, make, make_svg } from "./dom.js";
+import { kNarrowestView_ns } from "./explorer.js";
+import { LaneDrawing } from "./lane_drawing.js";
+import { busiest_entries, kMostLanes, kTitleHeight, lane_entries, lane_layout } from "./lane_layout.js";
+import { launch_pairs } from "./launches.js";
+import { timeline_pointing } from "./pointing.js";
+import { time_text } from "./time_text.js";
+
+/** @param {LaneItem} item @param {string} text */
 function title_parts(item, text) {
   const colon = item.kind === "gpu" || item.overlaid ? -1 : text.indexOf(": ");
   return colon < 0 ? [text] : [make("b", {}, text.slice(colon + 2)), " " + text.slice(0, colon)];
@@ -7,11 +20,16 @@ function title_parts(item, text) {
 // The lanes of the explorer: a canvas with titles beside it (above the lanes on a phone), its axis, pointing and choosing.
 const kAxisHeight = 22, kNarrowPage = 640;
 
-class Timeline {
+export class Timeline {
+  /** @param {Explorer} explorer */
   constructor(explorer) {
     this.explorer = explorer;
     this.entries = lane_entries(explorer.detail);
     this.limit = kMostLanes;
+    this.narrow = false;
+    this.more = false;
+    /** @type {LaneLayout} */
+    this.layout = { items: [], height: 0 };
     this.axis = make_svg("g", { class: "axis-lines", transform: "translate(0," + (kAxisHeight - 1) + ")" });
     this.base = make_svg("text", { class: "axis-base", x: 4, y: 11 });
     this.ruler = make_svg("svg", { class: "ruler", height: kAxisHeight, "aria-hidden": "true" }, this.axis, this.base);
@@ -30,6 +48,7 @@ class Timeline {
   }
 
   // One finger and a plain wheel scroll the page, until the timeline is clicked; Shift and drag chooses a range.
+  /** @param {any} event */
   own_gesture(event) {
     const active = document.activeElement === this.canvas;
     if (event.type === "wheel") return (active || event.ctrlKey || event.metaKey) && !event.shiftKey && Math.abs(event.deltaY) >= Math.abs(event.deltaX);
@@ -49,6 +68,7 @@ class Timeline {
     explorer.redraw();
   }
 
+  /** @param {LaneItem} item */
   title_of(item) {
     const text = item.overlaid ? "the same in step " + this.explorer.other_step : item.title;
     const made = make("span", { title: text, class: item.height < 30 ? "one-line" : "" }, ...title_parts(item, text)), top = this.narrow && !item.overlaid ? item.top - kTitleHeight : item.top;
@@ -74,20 +94,21 @@ class Timeline {
     this.base.textContent = axis.base;
     this.draw_grid(context, axis);
     this.draw_selection(context, axis.scale);
-    const make_drawing = shift => Object.assign(
-      new LaneDrawing(context, explorer.detail, explorer.palette, view, width, shift, explorer.matches), { bin_titles: explorer.page_data.bins.map(bin => bin.title) });
-    const drawings = [make_drawing(0), make_drawing(explorer.overlay_shift)];
+    const titles = explorer.page_data.bins.map(bin => bin.title);
+    const drawings = [0, explorer.overlay_shift].map(shift => new LaneDrawing(context, explorer.detail, explorer.palette, view, width, shift, explorer.matches, titles));
     for (const item of this.layout.items) drawings[item.overlaid ? 1 : 0].lane(item);
     this.draw_marks(context, drawings);
     this.tell_view(view.from, view.to);
   }
 
+  /** @param {CanvasRenderingContext2D} context @param {{ scale: Scale, ticks: number[] }} axis */
   draw_grid(context, axis) {
     context.fillStyle = this.explorer.palette.plain.line;
     for (const item of this.layout.items) context.fillRect(0, item.top + item.height, this.canvas.clientWidth, 1);
     for (const tick of axis.ticks) context.fillRect(Math.round(axis.scale(tick)), 0, 1, this.layout.height);
   }
 
+  /** @param {CanvasRenderingContext2D} context @param {LaneDrawing[]} drawings */
   draw_marks(context, drawings) {
     const { pin } = this.explorer;
     if (!pin) return;
@@ -101,6 +122,7 @@ class Timeline {
   }
 
   // From the call to the kernel that it launched.
+  /** @param {CanvasRenderingContext2D} context @param {LaneDrawing} drawing @param {Pin} pin */
   draw_launch_line(context, drawing, pin) {
     for (const [call, kernel] of launch_pairs(this.explorer, pin)) {
       const upper = this.item_of(call), lower = this.item_of(kernel);
@@ -116,6 +138,7 @@ class Timeline {
   }
 
   // Behind the slices, which keep their colours.
+  /** @param {CanvasRenderingContext2D} context @param {Scale} scale */
   draw_selection(context, scale) {
     if (!this.explorer.selection) return;
     const { selection, detail } = this.explorer, left = scale(selection.from + detail.start_ns), right = scale(selection.to + detail.start_ns), { accent } = this.explorer.palette.plain;
@@ -126,6 +149,7 @@ class Timeline {
     for (const x of [left, right]) context.fillRect(Math.round(x), 0, 1, this.layout.height);
   }
 
+  /** @param {Pin} pin */
   item_of({ lane }) {
     return this.layout.items.find(item => item.lane === lane && !item.overlaid);
   }
@@ -133,7 +157,7 @@ class Timeline {
   listen() {
     timeline_pointing(this);
     this.explorer.on("draw", () => this.draw());
-    this.explorer.on("view", () => this.canvas.dataset.view = written_range(this.explorer.view, 0));
+    this.explorer.on("view", () => this.canvas.dataset.view = written_range(this.explorer.view, 0) || "");
     this.explorer.on("steps", () => this.arrange());
     new ResizeObserver(() => innerWidth < kNarrowPage !== this.narrow ? this.arrange() : this.explorer.redraw()).observe(this.canvas);
   }

@@ -1,11 +1,31 @@
 // Puts the explorer's parts together, in the place that the report keeps for it.
+import { surface_note } from "#surface";
+import { ExplorerAddress, go_to_anchor, range_of } from "./address.js";
+import { plural } from "./count_text.js";
+import { read_detail } from "./detail.js";
+import { button, data_block, make } from "./dom.js";
+import { Explorer } from "./explorer.js";
+import { kKeysText, mark, start_keys } from "./keys.js";
+import { OverviewStrip } from "./overview.js";
+import { kKernelKinds } from "./palette.js";
+import { SlicePanel, trace_time } from "./panel.js";
+import { Search } from "./search.js";
+import { StepCharts } from "./step_charts.js";
+import { StepPicker } from "./step_picker.js";
+import { SumsPanel } from "./sums_panel.js";
+import { moment_text, share_text, time_text } from "./time_text.js";
+import { Timeline } from "./timeline.js";
+
+/** @param {Explorer} explorer */
 function lane_legend(explorer) {
   const kinds = [...new Set(explorer.detail.kernels.map(kernel => kernel.kind))].filter(kind => kKernelKinds[kind]);
+  /** @param {string} css @param {string} text */
   const entry = (css, text) => make("li", {}, make("span", { class: "key " + css }), text);
   return make("div", {}, make("ul", { class: "legend lane-legend" }, make("li", {}, make("b", {}, "Kernels")), ...kinds.map(kind => entry("kind-" + kind.replace("_", "-"), kKernelKinds[kind]))),
               make("ul", { class: "legend lane-legend" }, make("li", {}, make("b", {}, "Budget")), ...explorer.page_data.bins.map(bin => entry(bin.colour, bin.title))));
 }
 
+/** @param {Explorer} explorer */
 function view_buttons(explorer) {
   return make("div", { class: "view-buttons", role: "group", "aria-label": "View" },
               button("+", "Zoom in", () => explorer.zoom(0.5)), button("\u2212", "Zoom out", () => explorer.zoom(2)),
@@ -16,6 +36,7 @@ function view_buttons(explorer) {
 
 // Says what the picture cannot: how coarse it is, and where finer detail is.
 class DetailNote {
+  /** @param {Explorer} explorer */
   constructor(explorer) {
     this.explorer = explorer;
     this.element = make("p", { class: "detail-note small" });
@@ -33,13 +54,17 @@ class DetailNote {
     this.say(text + (listed > 0 ? "Every slice of " + share_text(listed, span) + " of it; the rest in buckets of " : "Buckets of ") + time_text(detail.overview.bucket_ns) + "." + finer, this.nearest(middle));
   }
 
+  /** @param {string} text @param {Node | null} [more] */
   say(text, more) {
     this.element.replaceChildren(text, ...(more ? [" ", more] : []));
   }
 
   // The closest step that is listed slice by slice.
+  /** @param {number} moment */
   nearest(moment) {
-    const { detail } = this.explorer, { steps } = detail, away = i => Math.abs(steps.start[i] + steps.wall[i] / 2 - moment);
+    const { detail } = this.explorer, { steps } = detail;
+    /** @param {number} i */
+    const away = i => Math.abs(steps.start[i] + steps.wall[i] / 2 - moment);
     const listed = [...steps.window.keys()].filter(i => steps.window[i] >= 0);
     if (listed.length === 0 || detail.windows.some(window => window.whole)) return null;
     const best = listed.reduce((a, b) => away(b) < away(a) ? b : a);
@@ -48,6 +73,7 @@ class DetailNote {
 }
 
 // Lanes and slices that the page does not have at all.
+/** @param {Detail} detail */
 function left_out_note({ lanes_left_out: lanes = 0, slices_left_out: slices = 0, timeline_only }) {
   if (slices === 0) return "";
   const all = plural(slices, "slice"), of_lanes = lanes > 0 ? plural(lanes, "lane") + " with the fewest slices, " + all + " in all." : all + " of ranges that lie too deep in others.";
@@ -62,6 +88,7 @@ function explorer_help() {
               make("dl", {}, ...lines.flatMap(([key, act]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, act)])));
 }
 
+/** @param {HTMLElement} place @param {Detail} detail @param {PageData} page_data */
 function build_workbench(place, detail, page_data) {
   const explorer = new Explorer(detail, page_data), strip = new OverviewStrip(explorer), timeline = new Timeline(explorer), search = new Search(explorer);
   const picker = new StepPicker(explorer), charts = new StepCharts(explorer, picker), slice_panel = new SlicePanel(explorer), sums = new SumsPanel(explorer), note = new DetailNote(explorer);
@@ -85,9 +112,12 @@ function build_workbench(place, detail, page_data) {
 }
 
 // A page of run.json alone has one iteration: what a finding cites of another is no link there.
+/** @param {Explorer} explorer */
 function unlink_moments(explorer) {
   const { start_ns, span } = explorer.detail;
-  for (const link of document.querySelectorAll("main a[href^='#t=']")) {
+  /** @type {NodeListOf<HTMLAnchorElement>} */
+  const links = document.querySelectorAll("main a[href^='#t=']");
+  for (const link of links) {
     const range = range_of(new URLSearchParams(link.hash.slice(1)).get("t"), start_ns);
     if (range && range.from < span && range.to > 0) continue;
     link.removeAttribute("href");
@@ -96,10 +126,11 @@ function unlink_moments(explorer) {
 }
 
 // From a row of the kernel table to where the kernel runs.
+/** @param {Explorer} explorer @param {Search} search @param {HTMLElement} place */
 function link_rows(explorer, search, place) {
   for (const kernel of explorer.page_data.kernels) {
     const row = document.getElementById(kernel.id), known = explorer.detail.kernels.find(each => explorer.detail.names[each.name] === kernel.name);
-    if (!row || !known || !row.cells[0]) continue;
+    if (!(row instanceof HTMLTableRowElement) || !known || !row.cells[0]) continue;
     row.cells[0].append(button("", "Find " + kernel.short + " on the timeline", () => {
       search.look_for(kernel.short);
       search.go(1, { name: known.short });
@@ -110,9 +141,10 @@ function link_rows(explorer, search, place) {
 
 const kNoPageData = { bins: [], kernels: [], glossary: {} };
 
-async function start_workbench() {
+export async function start_workbench() {
+  /** @type {HTMLElement | null} */
   const place = document.querySelector("[data-explorer]"), detail = place && await read_detail();
-  if (!detail) return;
+  if (!place || !detail) return;
   build_workbench(place, detail, { ...kNoPageData, ...data_block("page-data") });
-  root.dataset.ready = Math.round(performance.now());  // how long the first picture took; tests wait for it
+  document.documentElement.dataset.ready = String(Math.round(performance.now()));  // how long the first picture took; tests wait for it
 }

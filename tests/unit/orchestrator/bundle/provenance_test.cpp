@@ -255,7 +255,7 @@ TEST_CASE("a bundle has its files, and each only where it is asked for or there 
   write_configuration(bundle, config, name_inputs(config.workload));
   CHECK(read_text(folder / "b/config.yaml") == "run: {}\n");
   CHECK(read_text(folder / "b/inputs.yaml") == "count: 1\ninputs:\n  - path: a.txt\n");
-  nl::orchestrator::Evidence evidence;
+  nl::Evidence evidence;
   const nl::Run run = nl::test::full_run();
   const std::set<std::string> always = {"config.yaml", "detail.json.gz", "env.json",      "host_stacks.folded",
                                         "inputs.yaml", "kernels.md",     "manifest.json", "operators.md",

@@ -5,6 +5,7 @@
 
 #include "model/words.h"
 #include "orchestrator/config/knowledge.h"
+#include "orchestrator/read.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"
@@ -93,7 +94,7 @@ struct Scene {
   Toolset tools;
   Collector collector;
   Verdict verdict;
-  orchestrator::Evidence evidence;
+  Evidence evidence;
   Run run;
   Tracer tracer = Tracer::kNsys;
   Trace trace = told_trace();

@@ -44,7 +44,7 @@ struct CollectorScene {
   Verdict verdict;
   Plan plan;
   Capture capture;
-  orchestrator::Evidence evidence;
+  Evidence evidence;
   std::vector<ProcessSpec> started;
   std::atomic<int> reads = 0;
   PowerSource power;
@@ -247,7 +247,7 @@ TEST_CASE("evidence: what the plan, the bundle and the capture say, each in its 
   scene.ends.exit_status = 4;
   scene.run();
   const Run run = scene.analysed();
-  const orchestrator::Evidence& evidence = scene.evidence;
+  const Evidence& evidence = scene.evidence;
   CHECK(evidence.run_id == scene.bundle.run_id());
   CHECK(evidence.created_at == scene.bundle.created_at());
   CHECK(evidence.name == "the name");

@@ -7,7 +7,7 @@
 #include "tests/unit/orchestrator/machine/fake_tree.h"
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 using nl::orchestrator::KernelNameBase;
 
 namespace {
@@ -65,41 +65,41 @@ TEST_CASE("the whole ncu command of 2025.3") {
   config.ncu.metrics = {"a.sum", "b.avg"};
   std::vector<nl::Remark> notes;
   CHECK(nl::orchestrator::ncu_profile_argv(config, ncu(), "/b/ncu/profile", {KernelNameBase::kMangled, "regex:^(k)$"},
-                                           {"LLM@prefill/", "LLM\\@prefill/"}, notes) == Words{"/opt/ncu",
-                                                                                               "--target-processes",
-                                                                                               "all",
-                                                                                               "--nvtx",
-                                                                                               "--nvtx-include",
-                                                                                               "LLM@prefill/",
-                                                                                               "--nvtx-include",
-                                                                                               "LLM\\@prefill/",
-                                                                                               "--kernel-name-base",
-                                                                                               "mangled",
-                                                                                               "--kernel-name",
-                                                                                               "regex:^(k)$",
-                                                                                               "--filter-mode",
-                                                                                               "per-launch-config",
-                                                                                               "--launch-count",
-                                                                                               "1",
-                                                                                               "--replay-mode",
-                                                                                               "kernel",
-                                                                                               "--graph-profiling",
-                                                                                               "node",
-                                                                                               "--clock-control",
-                                                                                               "none",
-                                                                                               "--cache-control",
-                                                                                               "none",
-                                                                                               "--section",
-                                                                                               "SpeedOfLight",
-                                                                                               "--section",
-                                                                                               "Occupancy",
-                                                                                               "--metrics",
-                                                                                               "a.sum,b.avg",
-                                                                                               "--import-sass",
-                                                                                               "no",
-                                                                                               "--force-overwrite",
-                                                                                               "--export",
-                                                                                               "/b/ncu/profile"});
+                                           {"LLM@prefill/", "LLM\\@prefill/"}, notes) == Arguments{"/opt/ncu",
+                                                                                                   "--target-processes",
+                                                                                                   "all",
+                                                                                                   "--nvtx",
+                                                                                                   "--nvtx-include",
+                                                                                                   "LLM@prefill/",
+                                                                                                   "--nvtx-include",
+                                                                                                   "LLM\\@prefill/",
+                                                                                                   "--kernel-name-base",
+                                                                                                   "mangled",
+                                                                                                   "--kernel-name",
+                                                                                                   "regex:^(k)$",
+                                                                                                   "--filter-mode",
+                                                                                                   "per-launch-config",
+                                                                                                   "--launch-count",
+                                                                                                   "1",
+                                                                                                   "--replay-mode",
+                                                                                                   "kernel",
+                                                                                                   "--graph-profiling",
+                                                                                                   "node",
+                                                                                                   "--clock-control",
+                                                                                                   "none",
+                                                                                                   "--cache-control",
+                                                                                                   "none",
+                                                                                                   "--section",
+                                                                                                   "SpeedOfLight",
+                                                                                                   "--section",
+                                                                                                   "Occupancy",
+                                                                                                   "--metrics",
+                                                                                                   "a.sum,b.avg",
+                                                                                                   "--import-sass",
+                                                                                                   "no",
+                                                                                                   "--force-overwrite",
+                                                                                                   "--export",
+                                                                                                   "/b/ncu/profile"});
   CHECK(notes.empty());
 }
 
@@ -112,17 +112,17 @@ TEST_CASE("what an older ncu lacks is left out and said") {
   config.ncu.launch_skip = 3;
   std::vector<nl::Remark> notes;
   const auto argv = nl::orchestrator::ncu_profile_argv(config, old, "/b/p", {}, {}, notes);
-  CHECK(argv == Words{"/opt/ncu", "--target-processes", "all", "--nvtx", "--launch-skip", "3", "--launch-count", "40", "--replay-mode",
-                      "kernel", "--clock-control", "none", "--cache-control", "none", "--set", "full", "--force-overwrite", "--export",
-                      "/b/p"});
-  CHECK(nl::test::texts_of(notes) == Words{"ncu 2021.1.0 has no --filter-mode: the launch count holds for all kernels together.",
-                                           "ncu 2021.1.0 has no --graph-profiling: kernels inside CUDA graphs may not be measured."});
+  CHECK(argv == Arguments{"/opt/ncu", "--target-processes", "all", "--nvtx", "--launch-skip", "3", "--launch-count", "40", "--replay-mode",
+                          "kernel", "--clock-control", "none", "--cache-control", "none", "--set", "full", "--force-overwrite", "--export",
+                          "/b/p"});
+  CHECK(nl::test::texts_of(notes) == Arguments{"ncu 2021.1.0 has no --filter-mode: the launch count holds for all kernels together.",
+                                               "ncu 2021.1.0 has no --graph-profiling: kernels inside CUDA graphs may not be measured."});
   CHECK(nl::orchestrator::ncu_export_argv(old, "/b/p.ncu-rep", "raw") ==
-        Words{"/opt/ncu", "--import", "/b/p.ncu-rep", "--csv", "--page", "raw", "--print-units", "base"});
+        Arguments{"/opt/ncu", "--import", "/b/p.ncu-rep", "--csv", "--page", "raw", "--print-units", "base"});
 }
 
 TEST_CASE("the export names kernels as nsys does") {
-  CHECK(nl::orchestrator::ncu_export_argv(ncu(), "/b/p.ncu-rep", "details") == Words{"/opt/ncu", "--import", "/b/p.ncu-rep", "--csv",
-                                                                                     "--page", "details", "--print-units", "base",
-                                                                                     "--print-kernel-base", "mangled"});
+  CHECK(nl::orchestrator::ncu_export_argv(ncu(), "/b/p.ncu-rep", "details") == Arguments{"/opt/ncu", "--import", "/b/p.ncu-rep", "--csv",
+                                                                                         "--page", "details", "--print-units", "base",
+                                                                                         "--print-kernel-base", "mangled"});
 }

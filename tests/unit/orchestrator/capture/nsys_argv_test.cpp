@@ -5,7 +5,7 @@
 #include "tests/unit/orchestrator/machine/fake_tree.h"
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 namespace {
 
@@ -19,15 +19,15 @@ nl::orchestrator::Tool nsys(const std::string& version) {
   return tool;
 }
 
-const Words kDefault = {"/opt/nsys",
-                        "profile",
-                        "--trace=cuda,nvtx,osrt",
-                        "--sample=none",
-                        "--cpuctxsw=none",
-                        "--cuda-graph-trace=node",
-                        "--wait=all",
-                        "--force-overwrite=true",
-                        "--output=/b/nsys/run"};
+const Arguments kDefault = {"/opt/nsys",
+                            "profile",
+                            "--trace=cuda,nvtx,osrt",
+                            "--sample=none",
+                            "--cpuctxsw=none",
+                            "--cuda-graph-trace=node",
+                            "--wait=all",
+                            "--force-overwrite=true",
+                            "--output=/b/nsys/run"};
 
 }  // namespace
 
@@ -50,7 +50,7 @@ TEST_CASE("PyTorch ranges where the version has them") {
     notes.clear();
     CHECK(nl::orchestrator::nsys_profile_argv(config, nsys(version), "/b/nsys/run", notes) == kDefault);
     CHECK(nl::test::texts_of(notes) ==
-          Words{"nsys " + std::string(version) + " has no --pytorch: PyTorch operators are not in the trace."});
+          Arguments{"nsys " + std::string(version) + " has no --pytorch: PyTorch operators are not in the trace."});
   }
 }
 
@@ -62,10 +62,10 @@ TEST_CASE("a gated capture stops with its range and sees unregistered strings") 
   config.nsys.extra_args = {"--stats=true"};
   std::vector<nl::Remark> notes;
   CHECK(nl::orchestrator::nsys_profile_argv(config, nsys("2022.4.2"), "/b/nsys/run", notes) ==
-        Words{"/opt/nsys", "profile", "--trace=cuda,nvtx,osrt", "--sample=process-tree", "--cpuctxsw=none", "--cuda-graph-trace=node",
-              "--capture-range=nvtx", "--capture-range-end=stop", "--nvtx-capture=decode_all@LLM",
-              "--env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0", "--wait=all", "--force-overwrite=true", "--output=/b/nsys/run",
-              "--stats=true"});
+        Arguments{"/opt/nsys", "profile", "--trace=cuda,nvtx,osrt", "--sample=process-tree", "--cpuctxsw=none", "--cuda-graph-trace=node",
+                  "--capture-range=nvtx", "--capture-range-end=stop", "--nvtx-capture=decode_all@LLM",
+                  "--env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0", "--wait=all", "--force-overwrite=true", "--output=/b/nsys/run",
+                  "--stats=true"});
   config.nsys.capture_range = "cudaProfilerApi";
   const auto argv = nl::orchestrator::nsys_profile_argv(config, nsys("2025.3.1"), "/b/nsys/run", notes);
   CHECK(argv.at(6) == "--capture-range=cudaProfilerApi");
@@ -76,8 +76,8 @@ TEST_CASE("a gated capture stops with its range and sees unregistered strings") 
 TEST_CASE("the export") {
   for (const char* version : {"2022.4.2", "2023.4.4", "2025.3.1"})
     CHECK(nl::orchestrator::nsys_export_argv(nsys(version), "/b/run.nsys-rep", "/b/run.sqlite") ==
-          Words{"/opt/nsys", "export", "--type=sqlite", "--force-overwrite=true", "--lazy=true", "--quiet=true", "--output=/b/run.sqlite",
-                "/b/run.nsys-rep"});
+          Arguments{"/opt/nsys", "export", "--type=sqlite", "--force-overwrite=true", "--lazy=true", "--quiet=true",
+                    "--output=/b/run.sqlite", "/b/run.nsys-rep"});
   nl::orchestrator::Tool old = nsys("2022.4.2");
   old.export_options = {"--type", "--output"};
   CHECK(nl::orchestrator::nsys_export_argv(old, "/b/r", "/b/s").size() == 6);

@@ -18,10 +18,10 @@
 // Plans and what became of their passes, in few words.
 namespace nl::test {
 
-using Words = std::vector<std::string>;
+using WordList = std::vector<std::string>;
 
 // Without the unprofiled passes beside, and without the marks, which have tests of their own.
-inline orchestrator::Config config_for(Words command) {
+inline orchestrator::Config config_for(WordList command) {
   orchestrator::Config config;
   config.workload.command = std::move(command);
   config.perturbation.repeats = 0;
@@ -40,15 +40,15 @@ inline orchestrator::Toolset all_tools() {
 }
 
 // "nsys ok", "ncu failed"
-inline Words outcomes_of(const std::vector<PassRecord>& records) {
-  Words words;
+inline WordList outcomes_of(const std::vector<PassRecord>& records) {
+  WordList words;
   for (const auto& record : records) words.push_back(std::string(key_of(record.kind)) + " " + std::string(key_of(record.outcome)));
   return words;
 }
 
 // "nsys failed 3 [nsys/run.nsys-rep] the workload ended with status 3"
-inline Words whole_records(const std::vector<PassRecord>& records) {
-  Words words;
+inline WordList whole_records(const std::vector<PassRecord>& records) {
+  WordList words;
   for (const auto& record : records)
     words.push_back(fmt::format("{} {} {} [{}]{}", key_of(record.kind), key_of(record.outcome),
                                 record.exit_status ? std::to_string(*record.exit_status) : "-", fmt::join(record.outputs, " "),
@@ -57,8 +57,8 @@ inline Words whole_records(const std::vector<PassRecord>& records) {
 }
 
 // "nsys-killed: nsys was killed by signal 9. | nsys"
-inline Words whole_problems(const std::vector<Problem>& problems) {
-  Words words;
+inline WordList whole_problems(const std::vector<Problem>& problems) {
+  WordList words;
   for (const auto& problem : problems) words.push_back(fmt::format("{}: {} | {}", key_of(problem.code), problem.what, problem.where));
   return words;
 }
@@ -77,8 +77,8 @@ struct PlayedLauncher : orchestrator::Launcher {
   std::vector<orchestrator::ProcessSpec> started;
 };
 
-inline Words names_of(const orchestrator::Plan& plan) {
-  Words names;
+inline WordList names_of(const orchestrator::Plan& plan) {
+  WordList names;
   for (const auto& pass : plan.passes) names.emplace_back(key_of(pass.kind));
   return names;
 }

@@ -9,7 +9,7 @@
 using nl::test::config_for;
 using nl::test::names_of;
 using nl::test::texts_of;
-using nl::test::Words;
+using nl::test::WordList;
 
 namespace {
 
@@ -46,15 +46,15 @@ TEST_CASE("what captures: the best that the machine and the configuration allow"
     std::string prefer, counters;
     bool ncu_enabled;
     std::string captured_by;
-    Words passes;
+    WordList passes;
     std::string why;
   };
-  const Words ncu = {"ncu", "ncu-export-raw", "ncu-export-details"}, counters = {"counters-stages", "counters-kernels"};
-  const auto after = [](Words first, const Words& more) {
+  const WordList ncu = {"ncu", "ncu-export-raw", "ncu-export-details"}, counters = {"counters-stages", "counters-kernels"};
+  const auto after = [](WordList first, const WordList& more) {
     first.insert(first.end(), more.begin(), more.end());
     return first;
   };
-  const Words nsys = {"nsys", "nsys-export"}, collector = {"collector"};
+  const WordList nsys = {"nsys", "nsys-export"}, collector = {"collector"};
   const std::vector<Case> cases = {
       {{}, "nsys", "auto", true, "nsys+ncu", after(nsys, ncu), "nsys was found; ncu was found"},
       {{.ncu = false},
@@ -184,7 +184,7 @@ TEST_CASE("the counter passes: what the collector is told, and nothing of the us
   const auto second = pass_of(plan, "counters-kernels");
   CHECK(first.process.env == stages);
   CHECK(second.process.env == kernels);
-  CHECK(first.process.argv == Words{"./w", "a"});
+  CHECK(first.process.argv == WordList{"./w", "a"});
   CHECK(second.process.timeout_s == 77);
   CHECK(first.outputs == std::vector<std::filesystem::path>{"counters/stages"});
   CHECK_FALSE(second.sample_power);
@@ -201,7 +201,7 @@ TEST_CASE("the stages are counted where they are named and wanted") {
   auto config = config_for({"./w"});
   const auto left_out = [&] {
     const auto plan = nl::orchestrator::make_plan(config, Found{.ncu = false}.tools(), "/b");
-    CHECK(names_of(plan) == Words{"nsys", "nsys-export", "counters-kernels"});
+    CHECK(names_of(plan) == WordList{"nsys", "nsys-export", "counters-kernels"});
     return text_of(plan.adaptations.at(1));
   };
   config.capture.stage_counters = false;
@@ -250,13 +250,13 @@ TEST_CASE("where the collector cannot trace, the plan says so, and that nothing 
   config.capture.prefer = "cupti";
   config.capture.sampling_us = 500;
   CHECK(texts_of(nl::orchestrator::make_plan(config, Found{.gpu = false}.tools(), "/b").adaptations) ==
-        Words{"capture.prefer is cupti, but no GPU was found: nsys traces.", "no GPU was found: activity and stalls are not sampled."});
+        WordList{"capture.prefer is cupti, but no GPU was found: nsys traces.", "no GPU was found: activity and stalls are not sampled."});
   CHECK(texts_of(nl::orchestrator::make_plan(config, Found{.collector = false}.tools(), "/b").adaptations) ==
-        Words{"capture.prefer is cupti, but the collector was not found: nsys traces.",
-              "the collector was not found: activity and stalls are not sampled."});
+        WordList{"capture.prefer is cupti, but the collector was not found: nsys traces.",
+                 "the collector was not found: activity and stalls are not sampled."});
   CHECK(texts_of(nl::orchestrator::make_plan(config, Found{.nsys = false, .gpu = false}.tools(), "/b").adaptations) ==
-        Words{"nsys was not found, and no GPU was found: the collector records the stages, and there are no kernels to capture.",
-              "no GPU was found: activity and stalls are not sampled."});
+        WordList{"nsys was not found, and no GPU was found: the collector records the stages, and there are no kernels to capture.",
+                 "no GPU was found: activity and stalls are not sampled."});
   config.nsys.enabled = false;
   config.capture.prefer = "nsys";
   CHECK(nl::orchestrator::make_plan(config, Found{}.tools(), "/b").why ==

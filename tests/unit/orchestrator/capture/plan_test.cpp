@@ -9,7 +9,7 @@
 using nl::test::config_for;
 using nl::test::names_of;
 using nl::test::texts_of;
-using nl::test::Words;
+using nl::test::WordList;
 
 namespace {
 
@@ -25,17 +25,17 @@ nl::orchestrator::Toolset gpu_machine() {
   return tools;
 }
 
-bool has(const Words& words, const std::string& word) { return std::find(words.begin(), words.end(), word) != words.end(); }
+bool has(const WordList& words, const std::string& word) { return std::find(words.begin(), words.end(), word) != words.end(); }
 
 }  // namespace
 
 TEST_CASE("on a GPU: nsys, its export, ncu, its exports") {
   const auto plan = nl::orchestrator::make_plan(config_for({"python", "x.py"}), gpu_machine(), "/b");
-  CHECK(names_of(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(names_of(plan) == WordList{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
   CHECK(captured_by(plan.tracer, plan.meter) == "nsys+ncu");
   CHECK(texts_of(plan.adaptations).empty());
   const auto& argv = plan.passes[0].process.argv;
-  CHECK(Words(argv.end() - 3, argv.end()) == Words{"--output=/b/nsys/run", "python", "x.py"});
+  CHECK(WordList(argv.end() - 3, argv.end()) == WordList{"--output=/b/nsys/run", "python", "x.py"});
   CHECK(plan.passes[0].process.timeout_s == 1800);
   CHECK(plan.passes[0].process.stdout_log == "/b/logs/nsys.stdout.log");
   CHECK(plan.passes[0].outputs.front() == "nsys/run.nsys-rep");
@@ -53,14 +53,14 @@ TEST_CASE("unprofiled passes take turns with traced ones, before ncu") {
   auto tools = gpu_machine();
   tools.injection_env = {"CUDA_INJECTION64_PATH"};
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
-  CHECK(names_of(plan) == Words{"unprofiled", "nsys", "nsys-export", "unprofiled", "nsys-repeat", "nsys-repeat-export", "unprofiled",
-                                "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(names_of(plan) == WordList{"unprofiled", "nsys", "nsys-export", "unprofiled", "nsys-repeat", "nsys-repeat-export", "unprofiled",
+                                   "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details"});
   CHECK(captured_by(plan.tracer, plan.meter) == "nsys+ncu");
   const auto& bare = plan.passes[3];
-  CHECK(bare.process.argv == Words{"python", "x.py"});
+  CHECK(bare.process.argv == WordList{"python", "x.py"});
   CHECK(bare.process.env == std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
                                                                {"NL_STAGE_TRACE_DIR", "/b/unprofiled/2"}});
-  CHECK(bare.process.unset_env == Words{"CUDA_INJECTION64_PATH"});
+  CHECK(bare.process.unset_env == WordList{"CUDA_INJECTION64_PATH"});
   CHECK(bare.process.timeout_s == 180);
   CHECK(bare.optional);
   CHECK(bare.sample_power);
@@ -81,12 +81,12 @@ TEST_CASE("unprofiled passes take turns with the collector's, before it counts")
   config.perturbation.repeats = 2;
   config.capture.prefer = config.capture.counters = "cupti";
   const auto plan = nl::orchestrator::make_plan(config, gpu_machine(), "/b");
-  CHECK(names_of(plan) == Words{"unprofiled", "collector", "unprofiled", "collector-repeat", "counters-stages", "counters-kernels"});
+  CHECK(names_of(plan) == WordList{"unprofiled", "collector", "unprofiled", "collector-repeat", "counters-stages", "counters-kernels"});
   // The same but for where it lands, and how long it may take.
   auto expected = plan.passes[1].process.env;
   expected["NL_STAGE_TRACE_DIR"] = "/b/perturbation/collector-2";
   CHECK(plan.passes[3].process.env == expected);
-  CHECK(plan.passes[3].process.argv == Words{"python", "x.py"});
+  CHECK(plan.passes[3].process.argv == WordList{"python", "x.py"});
   CHECK(plan.passes[3].process.timeout_s == 180);
   CHECK((plan.passes[3].optional && !plan.passes[3].sample_power && !plan.passes[1].optional));
   CHECK_FALSE(plan.passes[2].process.env.contains("CUDA_INJECTION64_PATH"));
@@ -97,11 +97,11 @@ TEST_CASE("an unprofiled run has one pass, whatever tools there are, and nothing
   config.capture.prefer = "ranges";
   config.perturbation.repeats = 3;
   const auto plan = nl::orchestrator::make_plan(config, gpu_machine(), "/b");
-  CHECK(names_of(plan) == Words{"collector"});
+  CHECK(names_of(plan) == WordList{"collector"});
   CHECK(plan.tracer == nl::Tracer::kRanges);
   CHECK(plan.why == "capture.prefer is ranges");
   CHECK(plan.adaptations.empty());
-  CHECK(plan.passes[0].process.argv == Words{"python", "x.py"});
+  CHECK(plan.passes[0].process.argv == WordList{"python", "x.py"});
   CHECK(plan.passes[0].process.env.contains("NVTX_INJECTION64_PATH"));
   CHECK_FALSE(plan.passes[0].process.env.contains("CUDA_INJECTION64_PATH"));
 }
@@ -123,31 +123,31 @@ TEST_CASE("without the collector there is no stopwatch, and the plan says so") {
   auto tools = gpu_machine();
   tools.collector.reset();
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
-  CHECK(names_of(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
-  CHECK(texts_of(plan.adaptations) == Words{"The collector was not found: the overhead of profiling is not measured."});
+  CHECK(names_of(plan) == WordList{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(texts_of(plan.adaptations) == WordList{"The collector was not found: the overhead of profiling is not measured."});
 }
 
 TEST_CASE("what is missing is left out and said") {
   auto tools = gpu_machine();
   tools.gpus.clear();
   auto plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
-  CHECK(names_of(plan) == Words{"nsys", "nsys-export"});
+  CHECK(names_of(plan) == WordList{"nsys", "nsys-export"});
   CHECK(captured_by(plan.tracer, plan.meter) == "nsys");
-  CHECK(texts_of(plan.adaptations) == Words{"No GPU was found: the passes that count are left out."});
+  CHECK(texts_of(plan.adaptations) == WordList{"No GPU was found: the passes that count are left out."});
   tools = gpu_machine();
   tools.ncu.reset();
   tools.collector.reset();
   plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
-  CHECK(names_of(plan) == Words{"nsys", "nsys-export"});
+  CHECK(names_of(plan) == WordList{"nsys", "nsys-export"});
   CHECK(captured_by(plan.tracer, plan.meter) == "nsys");
-  CHECK(texts_of(plan.adaptations) == Words{"ncu was not found: its pass is left out."});
+  CHECK(texts_of(plan.adaptations) == WordList{"ncu was not found: its pass is left out."});
   // Where NVML says nothing there may be a GPU: the trace decides.
   tools = gpu_machine();
   tools.gpus.clear();
   tools.gpu_trouble = "no such library";
   plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
-  CHECK(names_of(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
-  CHECK(texts_of(plan.adaptations) == Words{"No GPU was found (no such library): counters are measured only if the trace has kernels."});
+  CHECK(names_of(plan) == WordList{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(texts_of(plan.adaptations) == WordList{"No GPU was found (no such library): counters are measured only if the trace has kernels."});
   tools.ncu.reset();
   tools.collector.reset();
   auto quiet = config_for({"x"});
@@ -164,7 +164,7 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
   config.capture.cuda_graphs = "graph";
   config.ncu.enabled = false;
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
-  REQUIRE(names_of(plan) == Words{"collector"});
+  REQUIRE(names_of(plan) == WordList{"collector"});
   CHECK(plan.tracer == nl::Tracer::kCupti);
   CHECK(plan.passes[0].process.env == std::map<std::string, std::string>{{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
                                                                          {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
@@ -175,7 +175,7 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
                                                                          {"NL_STAGE_GPU_BUFFER_KB", "4096"},
                                                                          {"NL_STAGE_GPU_BUFFERS", "64"},
                                                                          {"NL_STAGE_FLUSH_MS", "1000"}});
-  CHECK(texts_of(plan.adaptations) == Words{"nsys was not found: the collector records kernels and ranges (CUPTI)."});
+  CHECK(texts_of(plan.adaptations) == WordList{"nsys was not found: the collector records kernels and ranges (CUPTI)."});
 }
 
 TEST_CASE("the collector is chosen although nsys is there, but not without a GPU or a collector") {
@@ -183,7 +183,7 @@ TEST_CASE("the collector is chosen although nsys is there, but not without a GPU
   config.capture.prefer = "cupti";
   config.ncu.enabled = false;
   auto plan = nl::orchestrator::make_plan(config, gpu_machine(), "/b");
-  CHECK(names_of(plan) == Words{"collector"});
+  CHECK(names_of(plan) == WordList{"collector"});
   CHECK(plan.tracer == nl::Tracer::kCupti);
   CHECK(texts_of(plan.adaptations).empty());
   CHECK(plan.passes[0].process.env.count("NL_STAGE_CUPTI") == 0);
@@ -202,9 +202,9 @@ TEST_CASE("without nsys and without a GPU the collector records ranges") {
   auto config = config_for({"./w", "a"});
   config.workload.working_directory = "/w";
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
-  REQUIRE(names_of(plan) == Words{"collector"});
+  REQUIRE(names_of(plan) == WordList{"collector"});
   CHECK(captured_by(plan.tracer, plan.meter) == "collector (NVTX only)");
-  CHECK(plan.passes[0].process.argv == Words{"./w", "a"});
+  CHECK(plan.passes[0].process.argv == WordList{"./w", "a"});
   CHECK(plan.passes[0].process.working_directory == "/w");
   CHECK(plan.passes[0].process.env ==
         std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"}, {"NL_STAGE_TRACE_DIR", "/b/collector"}});
@@ -218,9 +218,9 @@ TEST_CASE("somebody else's injection is unset for the tools") {
   auto tools = gpu_machine();
   tools.injection_env = {"CUDA_INJECTION64_PATH"};
   const auto plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
-  CHECK(plan.passes[0].process.unset_env == Words{"CUDA_INJECTION64_PATH"});
-  CHECK(texts_of(plan.adaptations) == Words{"CUDA_INJECTION64_PATH is set. It is unset for the nsys pass.",
-                                            "CUDA_INJECTION64_PATH is set. It is unset for the ncu pass."});
+  CHECK(plan.passes[0].process.unset_env == WordList{"CUDA_INJECTION64_PATH"});
+  CHECK(texts_of(plan.adaptations) == WordList{"CUDA_INJECTION64_PATH is set. It is unset for the nsys pass.",
+                                               "CUDA_INJECTION64_PATH is set. It is unset for the ncu pass."});
 }
 
 TEST_CASE("configured variables reach the passes, but no text") {
@@ -287,5 +287,5 @@ TEST_CASE("the exports follow the configuration") {
   config.ncu.details_csv = false;
   CHECK(nl::orchestrator::plan_ncu_exports(config, *tools.ncu, "/b").size() == 1);
   config.ncu.nvtx_include = {"mine/"};
-  CHECK(nl::orchestrator::nvtx_filters(config) == Words{"mine/"});
+  CHECK(nl::orchestrator::nvtx_filters(config) == WordList{"mine/"});
 }

@@ -102,7 +102,7 @@ struct Stage {
   Toolset tools;
   Actor actor;
   Verdict verdict;
-  orchestrator::Evidence evidence;
+  Evidence evidence;
   Perturbation perturbation;
   Bundle bundle = Bundle::create({tree.root() / "runs", {}, "x", "deep"}, std::chrono::system_clock::now());
 

@@ -32,7 +32,7 @@ struct Fault {
   std::string message, where, fix;
 };
 
-Fault fault_of(const std::string& text) {
+Fault rules_fault(const std::string& text) {
   const FakeTree tree;
   const auto file = tree.write("r.yaml", text);
   try {
@@ -81,9 +81,9 @@ TEST_CASE("what to do is optional, has values put in, and may depend on the case
   CHECK(run.findings[0].action == "Send less.");
   judge(load(rule_text("h2d_time / total_time > 0.3", "")), run);
   CHECK(run.findings[0].action.empty());
-  CHECK(fault_of(rule_text("h2d_time > 1", "    action: [{when: h2d_time > 2, text: t}]\n")).message ==
+  CHECK(rules_fault(rule_text("h2d_time > 1", "    action: [{when: h2d_time > 2, text: t}]\n")).message ==
         "the last 'action' must have no 'when'");
-  CHECK(fault_of(rule_text("h2d_time > 1", "    action: \"{h2d_tim}\"\n")).message ==
+  CHECK(rules_fault(rule_text("h2d_time > 1", "    action: \"{h2d_tim}\"\n")).message ==
         "rule 'mine', action: unknown field 'h2d_tim' of a stage");
 }
 
@@ -93,10 +93,10 @@ TEST_CASE("a rule's plain words are optional, and have values put in") {
   judge(load(rule_text("h2d_time / total_time > 0.3", "    plain: \"Sending takes {h2d_time / total_time:percent}; send less.\"\n")), run);
   REQUIRE(run.findings.size() == 1);
   CHECK(run.findings[0].plain == "Sending takes 31 %; send less.");
-  const auto field = fault_of(rule_text("h2d_time > 1", "    plain: \"Sending takes {h2d_tim}\"\n"));
+  const auto field = rules_fault(rule_text("h2d_time > 1", "    plain: \"Sending takes {h2d_tim}\"\n"));
   CHECK(field.message == "rule 'mine', plain: unknown field 'h2d_tim' of a stage");
   CHECK(field.where == "8:28");
-  CHECK(fault_of(rule_text("h2d_time > 1", "    plain: \"\"\n")).message == "'plain' wants a text");
+  CHECK(rules_fault(rule_text("h2d_time > 1", "    plain: \"\"\n")).message == "'plain' wants a text");
 }
 
 TEST_CASE("a rule in brief: a condition, a suggestion and the weight of the condition") {
@@ -116,11 +116,11 @@ TEST_CASE("a rule in brief: a condition, a suggestion and the weight of the cond
   CHECK(finding.suggestions == std::vector<std::string>{"Use pinned memory or reduce batch size"});
   CHECK(finding.confidence == Approx(1.2 / 2.2));
   CHECK(finding.severity == Severity::kMedium);
-  CHECK(fault_of("bottleneck_rules:\n  - {name: a, condition: h2d_time > 1}\n").message == "the rule 'a' has no 'suggestion'");
-  CHECK(fault_of("bottleneck_rules:\n  - {name: a, condition: h2d_tim > 1, suggestion: b}\n").message ==
+  CHECK(rules_fault("bottleneck_rules:\n  - {name: a, condition: h2d_time > 1}\n").message == "the rule 'a' has no 'suggestion'");
+  CHECK(rules_fault("bottleneck_rules:\n  - {name: a, condition: h2d_tim > 1, suggestion: b}\n").message ==
         "rule 'a', condition: unknown field 'h2d_tim' of a run");
-  CHECK(fault_of("bottleneck_rules: 3\n").message == "'bottleneck_rules' wants a list");
-  CHECK(fault_of("bottleneck_rules:\n  - {name: a, condition: h2d_time > 1, suggestion: b, confidence_weight: 0}\n").message ==
+  CHECK(rules_fault("bottleneck_rules: 3\n").message == "'bottleneck_rules' wants a list");
+  CHECK(rules_fault("bottleneck_rules:\n  - {name: a, condition: h2d_time > 1, suggestion: b, confidence_weight: 0}\n").message ==
         "'confidence_weight' wants a number");
 }
 
@@ -147,36 +147,37 @@ TEST_CASE("a user's file replaces and disables shipped rules") {
   std::size_t replaced = 0;
   for (const RuleSpec& rule : other.list) replaced += rule.name == "host_gap" && rule.condition.text == "h2d_time / total_time > 0.3";
   CHECK(replaced == 1);
-  const auto unknown = fault_of("disable: [h2d_dominate]\n");
+  const auto unknown = rules_fault("disable: [h2d_dominate]\n");
   CHECK(unknown.message == "there is no rule 'h2d_dominate' to disable");
   CHECK(unknown.where == "1:11");
 }
 
 TEST_CASE("a mistake in an expression is shown where it stands, with the nearest name") {
-  const auto field = fault_of(rule_text("h2d_tme / total_time > 0.3"));
+  const auto field = rules_fault(rule_text("h2d_tme / total_time > 0.3"));
   CHECK(field.message == "rule 'mine', condition: unknown field 'h2d_tme' of a stage");
   CHECK(field.where == "4:16");
   CHECK(field.fix == "did you mean 'h2d_time'?");
-  const auto later = fault_of(rule_text("h2d_time > 1ms and total_tim > 0.3"));
+  const auto later = rules_fault(rule_text("h2d_time > 1ms and total_tim > 0.3"));
   CHECK(later.where == "4:35");
   CHECK(later.fix == "did you mean 'total_time'?");
-  CHECK(fault_of(rule_text("\"h2d_time > 1ms and total_tim > 0\"")).where == "4:36");
-  CHECK(fault_of(rule_text(">-\n      h2d_time > 1ms and\n      total_tim > 0")).where == "4:16");
-  CHECK(fault_of(rule_text("h2d_time >")).message == "rule 'mine', condition: the expression ends too early");
-  CHECK(fault_of(rule_text("h2d_time > 3 > 2")).message.find("cannot be chained") != std::string::npos);
-  CHECK(fault_of(rule_text("name > 3")).message == "rule 'mine', condition: '>' compares a text with a number");
-  CHECK(fault_of(rule_text("name and true")).message == "rule 'mine', condition: 'and' needs true or false, and this is a text");
-  CHECK(fault_of(rule_text("h2d_time + 1")).message == "rule 'mine', condition: this is never true or false; compare it with something");
-  CHECK(fault_of(rule_text("h2d_time > 5 furlongs")).where == "4:29");
-  CHECK(fault_of(rule_text("h2d_time > 5furlongs")).message.find("'furlongs' is not a unit") != std::string::npos);
-  CHECK(fault_of(rule_text("matchs(name, 'a')")).fix == "did you mean 'matches'?");
-  CHECK(fault_of(rule_text("matches(name, '(')")).message.find("is not a regular expression") != std::string::npos);
-  CHECK(fault_of(rule_text("metric('x') > 1")).message.find("metric() is for rules of scope kernel") != std::string::npos);
-  CHECK(fault_of(rule_text("h2d_time > 1", "    gain: has_steps\n")).message == "rule 'mine', gain: this is not a number");
-  const auto message = fault_of(rule_text("h2d_time > 1", "    gain_note: \"if {h2d_tim}\"\n"));
+  CHECK(rules_fault(rule_text("\"h2d_time > 1ms and total_tim > 0\"")).where == "4:36");
+  CHECK(rules_fault(rule_text(">-\n      h2d_time > 1ms and\n      total_tim > 0")).where == "4:16");
+  CHECK(rules_fault(rule_text("h2d_time >")).message == "rule 'mine', condition: the expression ends too early");
+  CHECK(rules_fault(rule_text("h2d_time > 3 > 2")).message.find("cannot be chained") != std::string::npos);
+  CHECK(rules_fault(rule_text("name > 3")).message == "rule 'mine', condition: '>' compares a text with a number");
+  CHECK(rules_fault(rule_text("name and true")).message == "rule 'mine', condition: 'and' needs true or false, and this is a text");
+  CHECK(rules_fault(rule_text("h2d_time + 1")).message == "rule 'mine', condition: this is never true or false; compare it with something");
+  CHECK(rules_fault(rule_text("h2d_time > 5 furlongs")).where == "4:29");
+  CHECK(rules_fault(rule_text("h2d_time > 5furlongs")).message.find("'furlongs' is not a unit") != std::string::npos);
+  CHECK(rules_fault(rule_text("matchs(name, 'a')")).fix == "did you mean 'matches'?");
+  CHECK(rules_fault(rule_text("matches(name, '(')")).message.find("is not a regular expression") != std::string::npos);
+  CHECK(rules_fault(rule_text("metric('x') > 1")).message.find("metric() is for rules of scope kernel") != std::string::npos);
+  CHECK(rules_fault(rule_text("h2d_time > 1", "    gain: has_steps\n")).message == "rule 'mine', gain: this is not a number");
+  const auto message = rules_fault(rule_text("h2d_time > 1", "    gain_note: \"if {h2d_tim}\"\n"));
   CHECK(message.message == "rule 'mine', gain_note: unknown field 'h2d_tim' of a stage");
   CHECK(message.where == "8:21");
-  CHECK(fault_of(rule_text("h2d_time > 1", "    gain_note: \"if {h2d_time\"\n")).message == "rule 'mine', gain_note: this '{' has no '}'");
+  CHECK(rules_fault(rule_text("h2d_time > 1", "    gain_note: \"if {h2d_time\"\n")).message ==
+        "rule 'mine', gain_note: this '{' has no '}'");
 }
 
 TEST_CASE("advice is given only where its condition holds") {
@@ -198,11 +199,11 @@ TEST_CASE("advice is given only where its condition holds") {
     if (launches == 0) expected.insert(expected.begin(), "use graphs");
     CHECK(run.findings[0].suggestions == expected);
   }
-  CHECK(fault_of(rule_text("h2d_time > 1", "    plain: [{when: h2d_time > 2, text: t}]\n")).message ==
+  CHECK(rules_fault(rule_text("h2d_time > 1", "    plain: [{when: h2d_time > 2, text: t}]\n")).message ==
         "the last 'plain' must have no 'when'");
-  CHECK(fault_of(rule_text("h2d_time > 1", "    plain: [{when: h2d_tim > 2, text: t}, u]\n")).message ==
+  CHECK(rules_fault(rule_text("h2d_time > 1", "    plain: [{when: h2d_tim > 2, text: t}, u]\n")).message ==
         "rule 'mine', plain: unknown field 'h2d_tim' of a stage");
-  CHECK(fault_of(rule_text("h2d_time > 1", "    plain: {wenn: h2d_time > 2, text: t}\n")).fix == "did you mean 'when'?");
+  CHECK(rules_fault(rule_text("h2d_time > 1", "    plain: {wenn: h2d_time > 2, text: t}\n")).fix == "did you mean 'when'?");
 }
 
 TEST_CASE("a counted thing is singular or plural") {
@@ -217,33 +218,34 @@ TEST_CASE("a counted thing is singular or plural") {
 }
 
 TEST_CASE("a file that is no file of rules") {
-  const auto key = fault_of(rule_text("h2d_time > 1", "    sugestions: [a, b]\n"));
+  const auto key = rules_fault(rule_text("h2d_time > 1", "    sugestions: [a, b]\n"));
   CHECK(key.message == "unknown key 'sugestions' of a rule");
   CHECK(key.where == "8:5");
   CHECK(key.fix == "did you mean 'suggestions'?");
-  CHECK(fault_of("rule:\n  - name: a\n").fix == "did you mean 'rules'?");
-  CHECK(fault_of("rules: 3\n").message == "'rules' wants a list");
-  CHECK(fault_of("rules: [3]\n").message == "a rule wants keys and values");
-  CHECK(fault_of("rules:\n  - scope: run\n").message == "this rule has no 'name'");
-  CHECK(fault_of("rules:\n  - name: a b\n    scope: run\n").message == "'a b' cannot be a rule's name");
-  CHECK(fault_of("rules:\n  - name: a\n    scope: kernels\n").fix == "did you mean 'kernel'?");
-  CHECK(fault_of("rules:\n  - name: a\n    scope: run\n").message == "the rule 'a' has no 'condition'");
-  CHECK(fault_of("rules: [a\n").message.starts_with("this is no valid YAML"));
-  CHECK(fault_of("").message == "the rules file is empty");
-  CHECK(fault_of("").fix == "write rules: and a list below it");
-  CHECK(fault_of("3\n").message == "the rules file holds no keys");
+  CHECK(rules_fault("rule:\n  - name: a\n").fix == "did you mean 'rules'?");
+  CHECK(rules_fault("rules: 3\n").message == "'rules' wants a list");
+  CHECK(rules_fault("rules: [3]\n").message == "a rule wants keys and values");
+  CHECK(rules_fault("rules:\n  - scope: run\n").message == "this rule has no 'name'");
+  CHECK(rules_fault("rules:\n  - name: a b\n    scope: run\n").message == "'a b' cannot be a rule's name");
+  CHECK(rules_fault("rules:\n  - name: a\n    scope: kernels\n").fix == "did you mean 'kernel'?");
+  CHECK(rules_fault("rules:\n  - name: a\n    scope: run\n").message == "the rule 'a' has no 'condition'");
+  CHECK(rules_fault("rules: [a\n").message.starts_with("this is no valid YAML"));
+  CHECK(rules_fault("").message == "the rules file is empty");
+  CHECK(rules_fault("").fix == "write rules: and a list below it");
+  CHECK(rules_fault("3\n").message == "the rules file holds no keys");
   const std::string one = "rules:\n  - name: a\n    scope: run\n    condition: gpus > 1\n";
-  CHECK(fault_of(one + "    severity: grave\n").message == "'severity' cannot be 'grave'");
-  CHECK(fault_of(one + "    severity: [{when: gpus > 2, severity: high}]\n").message == "the last severity must have no 'when'");
-  CHECK(fault_of(one + "    severity: [{severity: low}, {severity: high}]\n").message == "a severity without 'when' must be the last");
-  CHECK(fault_of(one + "    severity: low\n    message: m\n    suggestions: [only one]\n").message == "the rule 'a' has 1 suggestion");
-  CHECK(fault_of(one + "    severity: low\n    message: m\n    suggestions: [a, b]\n    limit: 0\n").message == "'limit' wants a number");
-  CHECK(fault_of(one + "    severity: low\n    message: m\n    evidence: [{when: gpus > 1}]\n    suggestions: [a, b]\n").message ==
+  CHECK(rules_fault(one + "    severity: grave\n").message == "'severity' cannot be 'grave'");
+  CHECK(rules_fault(one + "    severity: [{when: gpus > 2, severity: high}]\n").message == "the last severity must have no 'when'");
+  CHECK(rules_fault(one + "    severity: [{severity: low}, {severity: high}]\n").message == "a severity without 'when' must be the last");
+  CHECK(rules_fault(one + "    severity: low\n    message: m\n    suggestions: [only one]\n").message == "the rule 'a' has 1 suggestion");
+  CHECK(rules_fault(one + "    severity: low\n    message: m\n    suggestions: [a, b]\n    limit: 0\n").message ==
+        "'limit' wants a number");
+  CHECK(rules_fault(one + "    severity: low\n    message: m\n    evidence: [{when: gpus > 1}]\n    suggestions: [a, b]\n").message ==
         "this evidence has no 'text'");
-  CHECK(
-      fault_of(one + "    severity: low\n    message: m\n    evidence: [{when: gpus > 1, text: t, weight: -1}]\n    suggestions: [a, b]\n")
-          .message == "'weight' wants a number");
-  CHECK(fault_of(rule_text() + rule_text().substr(7)).message == "the rule 'mine' is given twice");
+  CHECK(rules_fault(one +
+                    "    severity: low\n    message: m\n    evidence: [{when: gpus > 1, text: t, weight: -1}]\n    suggestions: [a, b]\n")
+            .message == "'weight' wants a number");
+  CHECK(rules_fault(rule_text() + rule_text().substr(7)).message == "the rule 'mine' is given twice");
   CHECK_THROWS_AS(load_rules({}, {"no/such/file.yaml"}), Error);
 }
 
@@ -254,7 +256,7 @@ struct RuleRefusal {
 };
 
 std::string rule_refusal(const std::string& text) {
-  const Fault fault = fault_of(text);
+  const Fault fault = rules_fault(text);
   return fault.message + " | " + fault.where + " | " + fault.fix;
 }
 

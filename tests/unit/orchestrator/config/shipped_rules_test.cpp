@@ -236,7 +236,7 @@ TEST_CASE("a stage that waits for launches says at which line the host is, where
     judge(rules, run);
     const Finding* finding = find(run, {"launch_bound_decode", kStep, nullptr, nullptr});
     REQUIRE(finding);
-    const bool names_line = std::any_of(finding->evidence.begin(), finding->evidence.end(), [](const nl::Evidence& each) {
+    const bool names_line = std::any_of(finding->evidence.begin(), finding->evidence.end(), [](const nl::FindingEvidence& each) {
       return each.text == "the host is most often at step (gen.py:12) meanwhile, 30 % of the time" && each.held;
     });
     CHECK(names_line == sampled);
@@ -409,7 +409,7 @@ TEST_CASE("every piece of evidence leads to something in run.json, and no gain e
     judge(rules, run);
     const auto json = nlohmann::json::parse(run_to_json(run));
     for (const Finding& finding : run.findings) {
-      for (const nl::Evidence& evidence : finding.evidence) {
+      for (const nl::FindingEvidence& evidence : finding.evidence) {
         CAPTURE(finding.rule, evidence.reference);
         const nlohmann::json::json_pointer pointer(evidence.reference);
         REQUIRE(!evidence.reference.empty());

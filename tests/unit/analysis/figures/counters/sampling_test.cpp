@@ -15,8 +15,8 @@ using namespace nl::analysis;
 namespace {
 
 const char* const kSm = "sm__cycles_active.avg.pct_of_peak_sustained_elapsed";
-const char* const kSampledRead = "dram__bytes_read.sum";
-const char* const kSampledWritten = "dram__bytes_write.sum";
+const char* const kDramRead = "dram__bytes_read.sum";
+const char* const kDramWritten = "dram__bytes_write.sum";
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 MetricSeries& series(Trace& trace, std::vector<std::string> metrics, std::int32_t device = 0) {
@@ -66,7 +66,7 @@ TEST_CASE("a stage's mean weighs each sample by what of it lies in its windows, 
         for (Ns t = at; t < end; ++t) inside[static_cast<std::size_t>(t)] = true;
         at = end + static_cast<Ns>(random() % 200);
       }
-    MetricSeries& made = series(builder.trace, {kSm, kSampledRead});
+    MetricSeries& made = series(builder.trace, {kSm, kDramRead});
     for (Ns at = static_cast<Ns>(random() % 100) - 50; at < 2100; at += static_cast<Ns>(random() % 40))  // some overlap, some leave gaps
       sample(made, at, static_cast<std::uint32_t>(random() % 60),
              {static_cast<float>(random() % 100), static_cast<float>(random() % 1000)});
@@ -119,7 +119,7 @@ TEST_CASE("each stage has its own mean, the one inside another too") {
 TEST_CASE("what was not measured is absent; DRAM % comes from the bytes where nothing else tells it") {
   TraceBuilder builder;
   builder.stage("prefill", 0, 100);
-  MetricSeries& made = series(builder.trace, {kSm, kSampledRead, kSampledWritten, "sm__warps_active.avg.pct_of_peak_sustained_elapsed"});
+  MetricSeries& made = series(builder.trace, {kSm, kDramRead, kDramWritten, "sm__warps_active.avg.pct_of_peak_sustained_elapsed"});
   sample(made, 0, 50, {80, 1000, 500, kNaN});
   sample(made, 50, 50, {kNaN, 3000, 500, kNaN});
   builder.trace.devices.resize(1);
@@ -135,7 +135,7 @@ TEST_CASE("what was not measured is absent; DRAM % comes from the bytes where no
   CHECK(*sampling.values[Metric::kDramRead] == 40e9);  // 4000 bytes in 100 ns
   CHECK(*sampling.values[Metric::kDram] == 50);
   CHECK(sampling.metrics.contains("dram__bytes_read.sum.per_second"));
-  CHECK_FALSE(sampling.metrics.contains(kSampledRead));
+  CHECK_FALSE(sampling.metrics.contains(kDramRead));
 }
 
 TEST_CASE("GPUs that a stage leaves idle do not thin its mean, and all count where none is known") {
@@ -153,11 +153,11 @@ TEST_CASE("what several GPUs move in a stage adds up, percentages are their mean
   TraceBuilder builder;
   builder.stage("prefill", 0, 100);
   const char* const clock = "gpc__cycles_elapsed.avg";
-  MetricSeries& one = series(builder.trace, {kSm, kSampledRead, kSampledWritten, clock}, 0);
+  MetricSeries& one = series(builder.trace, {kSm, kDramRead, kDramWritten, clock}, 0);
   sample(one, 0, 50, {80, 1000, 500, 90});
   sample(one, 50, 50, {80, 3000, 500, 90});
-  sample(series(builder.trace, {kSm, kSampledRead, kSampledWritten, clock}, 1), 0, 100, {40, 2000, 1000, 180});
-  sample(series(builder.trace, {kSm, kSampledRead}, 2), 0, 100, {60, 1000});
+  sample(series(builder.trace, {kSm, kDramRead, kDramWritten, clock}, 1), 0, 100, {40, 2000, 1000, 180});
+  sample(series(builder.trace, {kSm, kDramRead}, 2), 0, 100, {60, 1000});
   builder.trace.devices.resize(3);
   for (std::int32_t id : {0, 1, 2}) {
     builder.trace.devices[static_cast<std::size_t>(id)].id = id;
@@ -175,7 +175,7 @@ TEST_CASE("what several GPUs move in a stage adds up, percentages are their mean
 
 TEST_CASE("the curve of a capture: at most 600 values, each the mean of its samples, none where there are no samples") {
   TraceBuilder builder;
-  MetricSeries& made = series(builder.trace, {kSm, kSampledRead, "of_no_interest.sum"});
+  MetricSeries& made = series(builder.trace, {kSm, kDramRead, "of_no_interest.sum"});
   double sum = 0;
   for (Ns i = 0; i < 6000; ++i) {
     if (i >= 3000 && i < 3100) continue;  // ten steps of ten samples

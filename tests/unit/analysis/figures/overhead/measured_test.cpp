@@ -22,7 +22,7 @@ PassTimes timed(PassKind kind, Ns prefill_ns, Ns whole_ns) {
 
 PassRecord recorded(PassKind kind, PassOutcome outcome, Ns duration_ns) { return {kind, {"x"}, 0, duration_ns, outcome, {}, {}}; }
 
-const analysis::WarmupRule kMeasureAll{.mode = analysis::WarmupRule::Mode::kNone};
+const analysis::WarmupRule kNoWarmup{.mode = analysis::WarmupRule::Mode::kNone};
 
 // A capture of nsys whose prefill took 300 ns, and an unprofiled pass before and after it.
 Evidence compared() {
@@ -83,7 +83,7 @@ struct Metered {
     run.stages.emplace_back().name = "prefill";
     run.stages.back().tokens_per_window = 4;
   }
-  Energy measure() const { return measured_energy(evidence, {evidence.trace, kMeasureAll}, run.kernels, run.stages); }
+  Energy measure() const { return measured_energy(evidence, {evidence.trace, kNoWarmup}, run.kernels, run.stages); }
   double joules() const {
     const Energy energy = measure();
     REQUIRE(energy.stages.size() == 1);
@@ -97,7 +97,7 @@ struct Metered {
 TEST_CASE("overhead: the passes before, the capture, those after, and ncu, in this order") {
   Evidence evidence = compared();
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kOk, 9000));
-  const Perturbation found = measured_overhead(evidence, {evidence.trace, kMeasureAll});
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kNoWarmup});
   CHECK(found.order == "unprofiled nsys unprofiled nsys ncu");
   CHECK(found.note.empty());
   CHECK(found.notes.back() == "a note");
@@ -115,10 +115,10 @@ TEST_CASE("overhead: a pass that failed does not count, and of several good ones
   Evidence evidence = compared();
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kFailed, 9000));
   evidence.passes.push_back(recorded(PassKind::kNcuExportRaw, PassOutcome::kOk, 8000));
-  CHECK(measured_overhead(evidence, {evidence.trace, kMeasureAll}).order == "unprofiled nsys unprofiled nsys");
+  CHECK(measured_overhead(evidence, {evidence.trace, kNoWarmup}).order == "unprofiled nsys unprofiled nsys");
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kOk, 7000));
   evidence.passes.push_back(recorded(PassKind::kNcu, PassOutcome::kTimeout, 6000));
-  const Perturbation found = measured_overhead(evidence, {evidence.trace, kMeasureAll});
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kNoWarmup});
   REQUIRE(row_of(found, PassKind::kNcu, "whole run") != nullptr);
   CHECK(row_of(found, PassKind::kNcu, "whole run")->profiled_ns == Times{7000});
 }
@@ -132,7 +132,7 @@ TEST_CASE("overhead: where no stage is marked, whole passes are compared") {
   const PassKind kind = evidence.tracer == Tracer::kNsys ? PassKind::kNsys : PassKind::kCollector;
   evidence.trace.has_kernel_data = true;
   evidence.passes = {recorded(PassKind::kNsys, PassOutcome::kOk, 1500), recorded(PassKind::kCollector, PassOutcome::kOk, 1600)};
-  const Perturbation found = measured_overhead(evidence, {evidence.trace, kMeasureAll});
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kNoWarmup});
   REQUIRE(row_of(found, kind, "whole run") != nullptr);
   CHECK(row_of(found, kind, "whole run")->profiled_ns == Times{kind == PassKind::kNsys ? 1500.0 : 1600.0});
 }
@@ -141,16 +141,16 @@ TEST_CASE("overhead: where it was not measured it says why") {
   Evidence evidence = compared();
   SECTION("no unprofiled pass") {
     evidence.repeats.before.clear();
-    CHECK(measured_overhead(evidence, {evidence.trace, kMeasureAll}).note.empty());  // there are some after the capture
+    CHECK(measured_overhead(evidence, {evidence.trace, kNoWarmup}).note.empty());  // there are some after the capture
     evidence.repeats.after.clear();
-    CHECK(measured_overhead(evidence, {evidence.trace, kMeasureAll}).note == "why none was run");
+    CHECK(measured_overhead(evidence, {evidence.trace, kNoWarmup}).note == "why none was run");
   }
   SECTION("no GPU work") {
     evidence.tracer = Tracer::kCupti;
     evidence.trace.has_kernel_data = false;
-    CHECK(measured_overhead(evidence, {evidence.trace, kMeasureAll}).note == "overhead not measured: no GPU work was recorded");
+    CHECK(measured_overhead(evidence, {evidence.trace, kNoWarmup}).note == "overhead not measured: no GPU work was recorded");
   }
-  const Perturbation found = measured_overhead(evidence, {evidence.trace, kMeasureAll});
+  const Perturbation found = measured_overhead(evidence, {evidence.trace, kNoWarmup});
   CHECK(found.notes == Texts{"a note"});
   CHECK(found.stages.empty());
 }
@@ -158,7 +158,7 @@ TEST_CASE("overhead: where it was not measured it says why") {
 TEST_CASE("overhead: a capture that left nothing is no pass to compare") {
   Evidence evidence = compared();
   evidence.captured_any = false;
-  CHECK(measured_overhead(evidence, {evidence.trace, kMeasureAll}).order == "unprofiled unprofiled nsys");
+  CHECK(measured_overhead(evidence, {evidence.trace, kNoWarmup}).order == "unprofiled unprofiled nsys");
 }
 
 TEST_CASE("energy: of the GPUs that ran something, per window and token") {

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { busiest_entries, device_of, kTitleHeight, lane_entries, lane_layout } from "./lane_layout.js";
+import { Detail } from "./detail.js";
+import { sample_data, sample_detail } from "./testing/sample_detail.js";
+
+test("a stream belongs to the GPU as its process uses it", () => {
+  const lanes = [{ kind: "gpu", device: 1, pid: 7 }, { kind: "gpu", device: 1 }, { kind: "gpu", device: 2 }];
+  const devices = [{ device: 1, pid: 6 }, { device: 1, pid: 7 }];
+  assert.equal(device_of({ lanes, devices }, 0), 1);
+  assert.equal(device_of({ lanes, devices }, 1), 0);
+  assert.equal(device_of({ lanes, devices }, 2), -1);
+});
+
+test("ranges come first, then calls, then each device's budget and streams", () => {
+  const entries = lane_entries(sample_detail());
+  assert.deepEqual(entries.map(entry => entry.title), ["thread: ranges", "thread: CUDA calls", "Budget of GPU 0", "GPU 0, stream 7", "GPU 0, stream 8"]);
+  assert.deepEqual(entries.map(entry => entry.lane), [2, 0, -1, 1, 3]);
+  assert.equal(entries[2].device, 0);
+});
+
+test("a device without a budget has no lane for it, and streams of unknown devices come last", () => {
+  const data = sample_data();
+  data.overview.bins = [];
+  data.windows[0].bins = [];
+  data.lanes[1].device = 5;
+  assert.deepEqual(lane_entries(new Detail(data)).map(entry => entry.lane), [2, 0, 3, 1]);
+});
+
+test("the emptiest lanes give way; stages, streams and budgets stay", () => {
+  const detail = { lane_buckets: new Map([[0, { busy: [5, 5] }], [1, { busy: [1] }]]) };
+  const entry = (lane, kind, stages) => ({ lane, kind, stages });
+  const entries = [entry(0, "api"), entry(1, "api"), entry(2, "gpu"), entry(3, "ranges", true), entry(-1, "bins"), entry(4, "ranges")];
+  assert.deepEqual(busiest_entries(detail, entries, 10), entries);
+  assert.deepEqual(busiest_entries(detail, entries, 4).map(each => each.lane), [0, 2, 3, -1]);
+  assert.deepEqual(busiest_entries(detail, entries, 1).map(each => each.lane), [2, 3, -1]);
+});
+
+test("lanes stand below each other; one with nested ranges has a row for each", () => {
+  const detail = sample_detail(), { items, height } = lane_layout(detail, lane_entries(detail), false, false);
+  assert.deepEqual(items.map(item => item.rows), [2, 1, 1, 1, 1]);
+  assert.equal(items[0].top, 4);
+  assert.equal(items[0].height, 36);
+  for (let i = 1; i < items.length; ++i) assert.equal(items[i].top, items[i - 1].top + items[i - 1].height + 5);
+  assert.equal(height, items[4].top + items[4].height + 5);
+});
+
+test("on a narrow page titles have room above, and an overlaid step repeats each lane", () => {
+  const detail = sample_detail(), entries = lane_entries(detail).slice(0, 1);
+  assert.equal(lane_layout(detail, entries, true, false).items[0].top, 4 + kTitleHeight);
+  const { items } = lane_layout(detail, entries, false, true);
+  assert.deepEqual(items.map(item => [item.top, item.overlaid]), [[4, false], [41, true]]);
+});

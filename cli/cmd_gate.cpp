@@ -29,7 +29,7 @@ struct GateFlags {
 nlohmann::ordered_json listed(const RunMetric& metric) {
   return {{"key", metric.key},
           {"value", metric.value},
-          {"unit", metric.info->unit},
+          {"unit", key_of(metric.info->unit)},
           {"better", key_of(metric.info->better)},
           {"unprofiled", metric.unprofiled}};
 }

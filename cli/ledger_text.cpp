@@ -66,9 +66,9 @@ std::string entry_table(const std::vector<runs::LedgerEntry>& entries, const std
 }
 
 std::string metric_text(const std::string& key, double value) {
-  const RunMetricInfo* info = metric_info(key);
+  const RunMetricInfo* info = find_metric(key);
   const std::string number = three_digits(value);
-  return info == nullptr || info->unit.empty() ? number : fmt::format("{} {}", number, info->unit);
+  return info == nullptr || key_of(info->unit).empty() ? number : fmt::format("{} {}", number, key_of(info->unit));
 }
 
 }  // namespace nl::cli

@@ -390,6 +390,23 @@ inline constexpr std::initializer_list<Code> kCaptureIncomplete = {Code::kCaptur
 // Why a pass that counts through CUPTI counted nothing.
 inline constexpr std::initializer_list<Code> kCounterTroubles = {Code::kCountersDenied, Code::kCountersBusy, Code::kCountersFailed};
 
+// What a capture must have for a figure or a rule field to be there. kWhole: all of the trace, where a part of it is missing.
+enum class CaptureNeed : std::uint8_t {
+  kAlways,
+  kStages,
+  kCuda,
+  kNcu,
+  kOperators,
+  kModel,
+  kBare,
+  kNvml,
+  kIterations,
+  kCounters,
+  kSampling,
+  kHostStacks,
+  kWhole
+};
+
 // Which way a figure improves.
 enum class Better : std::uint8_t { kNeither, kLower, kHigher };
 

@@ -54,7 +54,8 @@ enum class CompareBasis : std::uint8_t {
 
 enum class RunOrder : std::uint8_t { kUnknown, kInterleaved, kBlocks };
 
-// What a line says of its subject. model/words has the keys.
+// What a line says of its subject. comparison_keys.h has the keys. A figure of model/run_metrics that has none of these values has one
+// behind the last, by its key.
 enum class CompareFigure : std::uint8_t {
   kWall,            // of a window
   kUnprofiledWall,  // likewise, of passes without a profiler

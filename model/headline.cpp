@@ -36,7 +36,7 @@ HeadlineFigure of_times(const std::optional<TimeSummary>& times) {
 // Kernel → its part of the time in which the GPU works; of several GPUs the largest. Empty where that time is not known.
 std::map<std::string_view, double> parts_of_kernels(const Run& run) {
   std::map<std::string_view, double> parts;
-  const auto busy = metric_info("gpu_busy_share")->read({run});
+  const auto busy = figure_value(run, "gpu_busy_share");
   if (!busy) return parts;
   for (const WorkingKernel& kernel : working_kernels(run).list) {
     if (!(kernel.measured_share > 0)) continue;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/codes.h"
@@ -182,14 +184,23 @@ struct Provenance {
   std::string captured_at;                           // when the trace began; RFC 3339, UTC; empty: not known
 };
 
-// The figures that people ask for first, flat, for jq and dashboards. Each is that of run_metrics() with the same key.
+// By the keys of model/run_metrics.h; empty: not known.
+class FigureValues {
+ public:
+  std::optional<double>& operator[](std::string_view key) { return values_[std::string(key)]; }
+  const std::optional<double>& operator[](std::string_view key) const {
+    static const std::optional<double> kUnknown;
+    const auto found = values_.find(key);
+    return found != values_.end() ? found->second : kUnknown;
+  }
+
+ private:
+  std::map<std::string, std::optional<double>, std::less<>> values_;
+};
+
+// The figures that people ask for first, flat, for jq and dashboards: those of model/run_metrics.h that say so.
 struct RunSummary {
-  std::optional<double> ttft_ms;
-  std::optional<double> tpot_ms, tpot_unprofiled_ms;
-  std::optional<double> tokens_per_s;
-  std::optional<double> gpu_busy_share;  // 0..1
-  std::optional<double> mfu, mbu;
-  std::optional<double> joules_per_token;
+  FigureValues figures;
   std::string top_finding;  // its rule; empty: no finding asks for a change
 };
 

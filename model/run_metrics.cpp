@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "model/comparison_keys.h"
 #include "model/headline.h"
 #include "model/stable_hash.h"
 #include "model/words.h"
@@ -39,8 +40,8 @@ class MetricList {
   void add(RunMetricScope scope, const std::string& name, const MetricSubject& subject) {
     for (const RunMetricInfo& info : run_metric_table()) {
       if (info.scope != scope || (incomplete_ && info.basis == MetricBasis::kTraced)) continue;
-      const auto value = info.read(subject);
-      if (!value || !std::isfinite(*value)) continue;
+      const auto value = figure_value(info, subject);
+      if (!value) continue;
       std::string key = fmt::format("{}{}{}", prefix_of(scope), name, info.key);
       if (keys_.insert(key).second) metrics_.push_back({std::move(key), *value, &info, unprofiled(info)});
     }
@@ -75,21 +76,9 @@ std::string device_in_key(const std::vector<std::int32_t>& devices, std::int32_t
 
 }  // namespace
 
-const RunMetricInfo* metric_info(std::string_view key) {
-  constexpr std::pair<std::string_view, RunMetricScope> kBeginnings[] = {{"stage.", RunMetricScope::kStage},
-                                                                         {"kernel.", RunMetricScope::kKernel}};
-  RunMetricScope scope = RunMetricScope::kRun;
-  for (const auto& [beginning, its_scope] : kBeginnings)
-    if (key.starts_with(beginning)) scope = its_scope;
-  if (scope != RunMetricScope::kRun) key.remove_prefix(key.rfind('.') + 1);  // names may have dots
-  const auto table = run_metric_table();
-  const auto found =
-      std::find_if(table.begin(), table.end(), [&](const RunMetricInfo& info) { return info.scope == scope && info.key == key; });
-  return found != table.end() ? &*found : nullptr;
-}
-
-std::string key_pattern(const RunMetricInfo& info) {
-  return fmt::format("{}{}{}", prefix_of(info.scope), info.scope == RunMetricScope::kRun ? "" : "NAME.", info.key);
+std::string key_pattern(const RunMetricInfo& info, std::string_view name) {
+  if (info.scope == RunMetricScope::kRun) return std::string(info.key);
+  return fmt::format("{}{}.{}", prefix_of(info.scope), name, info.key);
 }
 
 const RunMetricInfo* find_metric(std::string_view key) {
@@ -102,6 +91,40 @@ const RunMetricInfo* find_metric(std::string_view key) {
   }
   return nullptr;
 }
+
+const RunMetricInfo* find_compared(std::string_view compare) {
+  const auto table = run_metric_table();
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const RunMetricInfo& info) { return !compare.empty() && info.uses.compare == compare; });
+  return found != table.end() ? &*found : nullptr;
+}
+
+std::span<const std::string_view> compare_figure_keys() {
+  static const std::vector<std::string_view> kAll = [] {
+    std::vector<std::string_view> keys(kKeys<CompareFigure>.begin(), kKeys<CompareFigure>.end());
+    for (const RunMetricInfo& info : run_metric_table())
+      if (!info.uses.compare.empty() && std::find(keys.begin(), keys.end(), info.uses.compare) == keys.end())
+        keys.push_back(info.uses.compare);
+    return keys;
+  }();
+  return kAll;
+}
+
+MetricUnit measured_unit(FigureUnit unit) {
+  constexpr MetricUnit kNs = MetricUnit::kNanoseconds, kNone = MetricUnit::kNone;
+  constexpr MetricUnit kUnits[] = {kNs, kNs, MetricUnit::kPerSecond, kNone, kNone, kNone, MetricUnit::kJoules};
+  return kUnits[static_cast<std::size_t>(unit)];
+}
+
+std::optional<double> figure_value(const RunMetricInfo& info, const MetricSubject& subject) {
+  const auto value = info.read(subject);
+  if (!value || !std::isfinite(*value)) return std::nullopt;
+  return *value / (info.unit == FigureUnit::kMilliseconds ? 1e6 : info.unit == FigureUnit::kMicroseconds ? 1e3 : 1);
+}
+
+std::string figure_title(std::string_view key) { return std::string(find_metric(key)->title); }
+
+std::optional<double> figure_value(const Run& run, std::string_view key) { return figure_value(*find_metric(key), {run}); }
 
 std::string kernel_key(const KernelEntry& kernel) {
   const std::string& short_name = kernel.short_name.empty() ? kernel.name : kernel.short_name;

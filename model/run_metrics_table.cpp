@@ -1,6 +1,7 @@
 #include "model/run_metrics.h"
 
 #include <algorithm>
+#include <array>
 
 #include "model/headline.h"
 #include "model/words.h"
@@ -11,29 +12,15 @@ namespace {
 using Figure = std::optional<double>;
 using Of = const MetricSubject&;
 
-Figure milliseconds(const Figure& ns) { return ns ? Figure(*ns / 1e6) : std::nullopt; }
 Figure ratio(double part, double whole) { return whole > 0 ? Figure(part / whole) : std::nullopt; }
 
-template <auto Times>  // a member of Latency
-const TimeSummary* latency(Of of) {
+template <auto Times, auto Member>  // a member of Latency, a member of TimeSummary
+Figure latency(Of of) {
   const auto& times = of.run.latency.*Times;
-  return times && times->count > 0 ? &*times : nullptr;
+  return times && times->count > 0 ? Figure(static_cast<double>((*times).*Member)) : std::nullopt;
 }
 
-template <auto Times>
-Figure mean_ms(Of of) {
-  return latency<Times>(of) ? Figure(latency<Times>(of)->mean_ns / 1e6) : std::nullopt;
-}
-template <auto Times>
-Figure median_ms(Of of) {
-  return latency<Times>(of) ? Figure(latency<Times>(of)->median_ns / 1e6) : std::nullopt;
-}
-template <auto Times>
-Figure p99_ms(Of of) {
-  return latency<Times>(of) ? Figure(static_cast<double>(latency<Times>(of)->p99_ns) / 1e6) : std::nullopt;
-}
-
-Figure prefill_unprofiled(Of of) { return of.run.latency.ttft ? std::nullopt : milliseconds(first_token_figure(of.run).unprofiled); }
+Figure prefill_unprofiled(Of of) { return of.run.latency.ttft ? std::nullopt : first_token_figure(of.run).unprofiled; }
 
 // Of the time from the first stage to the last.
 Figure gpu_busy_share(Of of) {
@@ -72,15 +59,15 @@ Figure most_throttled(Of of) {
 }
 
 template <auto Member>
-Figure stage_ms(Of of) {
-  return of.stage->wall.count > 0 ? Figure(static_cast<double>(of.stage->wall.*Member) / 1e6) : std::nullopt;
+Figure window(Of of) {
+  return of.stage->wall.count > 0 ? Figure(static_cast<double>(of.stage->wall.*Member)) : std::nullopt;
 }
 
 // A bin of the budget, of one window on average.
 template <auto Member>
-Figure bin_ms(Of of) {
+Figure bin(Of of) {
   const auto& budget = of.stage->budget;
-  return budget ? milliseconds(ratio(static_cast<double>((*budget).*Member), static_cast<double>(of.stage->wall.count))) : std::nullopt;
+  return budget ? ratio(static_cast<double>((*budget).*Member), static_cast<double>(of.stage->wall.count)) : std::nullopt;
 }
 
 Figure stage_busy_share(Of of) {
@@ -107,73 +94,117 @@ Figure stage_kernels(Of of) {
 }
 
 template <auto Member>
-Figure kernel_us(Of of) {
-  return of.kernel->time.count > 0 ? Figure(of.kernel->time.*Member / 1e3) : std::nullopt;
+Figure kernel_call(Of of) {
+  return of.kernel->time.count > 0 ? Figure(of.kernel->time.*Member) : std::nullopt;
 }
 
-Figure session_ms(Of of) {
+Figure inference(Of of) {
   const auto& session = of.run.session;
-  return session && session->unprofiled.count > 0 ? Figure(session->unprofiled.median_ns / 1e6) : std::nullopt;
+  return session && session->unprofiled.count > 0 ? Figure(session->unprofiled.median_ns) : std::nullopt;
 }
 
-constexpr auto kOfRun = RunMetricScope::kRun;
-constexpr auto kOfStage = RunMetricScope::kStage;
-constexpr auto kOfKernel = RunMetricScope::kKernel;
-constexpr auto kLower = Better::kLower;
-constexpr auto kHigher = Better::kHigher;
-constexpr auto kTraced = MetricBasis::kTraced;
-constexpr auto kUnprofiled = MetricBasis::kUnprofiled;
-constexpr auto kEnergy = MetricBasis::kEnergyPass;
+Figure load(Of of) { return of.run.session ? Figure(static_cast<double>(of.run.session->load_ns)) : std::nullopt; }
 
-constexpr RunMetricInfo kTable[] = {
-    {kOfRun, "ttft_ms", "ms", kLower, kTraced, "time to first token, mean; where a request's arrival is known", mean_ms<&Latency::ttft>},
-    {kOfRun, "ttft_median_ms", "ms", kLower, kTraced, "likewise, median", median_ms<&Latency::ttft>},
-    {kOfRun, "ttft_p99_ms", "ms", kLower, kTraced, "likewise, 99th percentile", p99_ms<&Latency::ttft>},
-    {kOfRun, "prefill_ms", "ms", kLower, kTraced, "start of an iteration to the end of its prefill, mean", mean_ms<&Latency::prefill>},
-    {kOfRun, "prefill_median_ms", "ms", kLower, kTraced, "likewise, median", median_ms<&Latency::prefill>},
-    {kOfRun, "prefill_unprofiled_ms", "ms", kLower, kUnprofiled, "likewise, mean without what tracing adds", prefill_unprofiled},
-    {kOfRun, "tpot_ms", "ms", kLower, kTraced, "time per output token, mean", mean_ms<&Latency::tpot>},
-    {kOfRun, "tpot_median_ms", "ms", kLower, kTraced, "likewise, median", median_ms<&Latency::tpot>},
-    {kOfRun, "tpot_p99_ms", "ms", kLower, kTraced, "likewise, 99th percentile", p99_ms<&Latency::tpot>},
-    {kOfRun, "tpot_unprofiled_ms", "ms", kLower, kUnprofiled, "likewise, mean without what tracing adds",
-     [](Of of) { return milliseconds(per_token_figure(of.run).unprofiled); }},
-    {kOfRun, "tokens_per_s", "tokens/s", kHigher, kTraced, "output tokens of all sequences per second",
-     [](Of of) { return of.run.latency.output_tokens_per_s; }},
-    {kOfRun, "tokens_unprofiled_per_s", "tokens/s", kHigher, kUnprofiled, "likewise, without what tracing adds",
-     [](Of of) { return output_rate_figure(of.run).unprofiled; }},
-    {kOfRun, "gpu_busy_share", "", kHigher, kTraced, "of the time from the first stage to the last: the GPU works", gpu_busy_share},
-    {kOfRun, "mfu", "", kHigher, kTraced, "of prefill and decode together, by their times", generation<&StageEfficiency::mfu>},
-    {kOfRun, "mbu", "", kHigher, kTraced, "likewise", generation<&StageEfficiency::mbu>},
-    {kOfRun, "joules_per_token", "J", kLower, kEnergy, "of decode, else of its steps", [](Of of) { return joules_per_token(of.run); }},
-    {kOfRun, "throttled_share", "", kLower, kEnergy, "of the samples under load: clocks reduced, on the GPU with the most", most_throttled},
-    {kOfRun, "inference_ms", "ms", kLower, kUnprofiled, "of a model file: an iteration, median", session_ms},
-    {kOfRun, "load_ms", "ms", kLower, kUnprofiled, "of a model file: loading it",
-     [](Of of) { return of.run.session ? Figure(static_cast<double>(of.run.session->load_ns) / 1e6) : std::nullopt; }},
+constexpr auto kTable = [] {
+  using enum RunMetricScope;
+  using enum FigureUnit;
+  using enum Better;
+  using enum MetricBasis;
+  using enum CaptureNeed;
+  using enum RunPart;
+  using T = TimeSummary;
+  constexpr auto kMs = kMilliseconds;
+  using Row = RunMetricInfo;
+  // Rows that differ in little: of the times that requests are judged by, and of the bins of a stage's budget.
+  const auto latency_row = [](auto key, auto title, auto help, auto read, FigureUses uses = {}) {
+    return Row(kRun, key, title, kMilliseconds, kLower, kTraced, kStages, kLatency, help, read, uses);
+  };
+  const auto bin_row = [](auto key, auto title, auto read) {
+    return Row(kStage, key, title, kMilliseconds, kLower, kTraced, kCuda, kSelf, "of a window: this bin of the budget", read);
+  };
+  return std::to_array<RunMetricInfo>({
+      latency_row("prefill_ms", "Prefill time", "start of an iteration to the end of its prefill, mean",
+                  latency<&Latency::prefill, &T::mean_ns>),
+      latency_row("prefill_median_ms", "Prefill time", "start of an iteration to the end of its prefill, median",
+                  latency<&Latency::prefill, &T::median_ns>, {.rule = "prefill_time", .compare = "prefill", .expected = true}),
+      Row(kRun, "prefill_unprofiled_ms", "Prefill time", kMs, kLower, kUnprofiled, kBare, kLatency,
+          "start of an iteration to the end of its prefill, mean without what tracing adds", prefill_unprofiled, {.expected = true}),
+      latency_row("ttft_ms", "Time to first token", "time to first token, where a request's arrival is known, mean",
+                  latency<&Latency::ttft, &T::mean_ns>, {.summary = "time to first token, mean; null: no request's arrival is known"}),
+      latency_row("ttft_median_ms", "Time to first token", "time to first token, where a request's arrival is known, median",
+                  latency<&Latency::ttft, &T::median_ns>, {.rule = "ttft", .compare = "ttft", .expected = true}),
+      latency_row("ttft_p99_ms", "Time to first token", "time to first token, where a request's arrival is known, 99th percentile",
+                  latency<&Latency::ttft, &T::p99_ns>),
+      latency_row("tpot_ms", "Time per output token", "time per output token, mean", latency<&Latency::tpot, &T::mean_ns>,
+                  {.summary = "time per output token, mean, of the traced run; null: not known"}),
+      latency_row("tpot_median_ms", "Time per output token", "time per output token, median", latency<&Latency::tpot, &T::median_ns>,
+                  {.rule = "tpot", .compare = "tpot", .expected = true}),
+      latency_row("tpot_p99_ms", "Time per output token", "time per output token, 99th percentile", latency<&Latency::tpot, &T::p99_ns>),
+      Row(kRun, "tpot_unprofiled_ms", "Time per output token", kMs, kLower, kUnprofiled, kBare, kLatency,
+          "time per output token, mean without what tracing adds", [](Of of) { return per_token_figure(of.run).unprofiled; },
+          {.summary = "likewise, without what tracing adds; null: no unprofiled run", .expected = true}),
+      Row(kRun, "tokens_per_s", "Output tokens per second", kTokensPerSecond, kHigher, kTraced, kModel, kLatency,
+          "output tokens of all sequences per second", [](Of of) { return of.run.latency.output_tokens_per_s; },
+          {.summary = "output tokens of all sequences per second, of the traced run; null: not known",
+           .rule = "output_tokens_per_s",
+           .compare = "output_tokens_per_s",
+           .expected = true}),
+      Row(kRun, "tokens_unprofiled_per_s", "Output tokens per second", kTokensPerSecond, kHigher, kUnprofiled, kBare, kLatency,
+          "output tokens of all sequences per second, without what tracing adds",
+          [](Of of) { return output_rate_figure(of.run).unprofiled; }, {.expected = true}),
+      Row(kRun, "gpu_busy_share", "GPU busy", kShare, kHigher, kTraced, kCuda, kSelf,
+          "of the time from the first stage to the last: the GPU works", gpu_busy_share,
+          {.summary = "of the time from the first stage to the last: the GPU works; null: not captured"}),
+      Row(kRun, "mfu", "MFU", kUtilisation, kHigher, kTraced, kModel, kEfficiency,
+          "model FLOPs utilisation of prefill and decode together, by their times", generation<&StageEfficiency::mfu>,
+          {.summary = "model FLOPs utilisation of prefill and decode together, 1: the peak; null: not known", .expected = true}),
+      Row(kRun, "mbu", "MBU", kUtilisation, kHigher, kTraced, kModel, kEfficiency,
+          "model bandwidth utilisation of prefill and decode together, by their times", generation<&StageEfficiency::mbu>,
+          {.summary = "model bandwidth utilisation, likewise", .expected = true}),
+      Row(kRun, "joules_per_token", "Energy per token", kJoules, kLower, kEnergyPass, kNvml, kEnergy, "of decode, else of its steps",
+          [](Of of) { return joules_per_token(of.run); },
+          {.summary = "GPU energy of an output token; null: not measured", .expected = true}),
+      Row(kRun, "throttled_share", "Throttled", kShare, kLower, kEnergyPass, kNvml, kClocks,
+          "of the samples under load: clocks reduced, on the GPU with the most", most_throttled, {.rule = "throttled_share"}),
+      Row(kRun, "inference_ms", "Inference time", kMs, kLower, kUnprofiled, kAlways, kSelf, "of a model file: an iteration, median",
+          inference, {.expected = true}),
+      Row(kRun, "load_ms", "Load time", kMs, kLower, kUnprofiled, kAlways, kSelf, "of a model file: loading it", load),
 
-    {kOfStage, "median_ms", "ms", kLower, kTraced, "a window, median", stage_ms<&TimeSummary::median_ns>},
-    {kOfStage, "mean_ms", "ms", kLower, kTraced, "likewise, mean", stage_ms<&TimeSummary::mean_ns>},
-    {kOfStage, "p99_ms", "ms", kLower, kTraced, "likewise, 99th percentile", stage_ms<&TimeSummary::p99_ns>},
-    {kOfStage, "unprofiled_ms", "ms", kLower, kUnprofiled, "likewise, median of the unprofiled passes",
-     [](Of of) { return milliseconds(unprofiled_ns(of.run, *of.stage)); }},
-    {kOfStage, "gpu_compute_ms", "ms", kLower, kTraced, "of a window: this bin of the budget", bin_ms<&Budget::gpu_compute_ns>},
-    {kOfStage, "communication_ms", "ms", kLower, kTraced, "likewise", bin_ms<&Budget::communication_ns>},
-    {kOfStage, "exposed_copy_ms", "ms", kLower, kTraced, "likewise", bin_ms<&Budget::exposed_copy_ns>},
-    {kOfStage, "queue_wait_ms", "ms", kLower, kTraced, "likewise", bin_ms<&Budget::queue_wait_ns>},
-    {kOfStage, "sync_blocked_ms", "ms", kLower, kTraced, "likewise", bin_ms<&Budget::sync_blocked_ns>},
-    {kOfStage, "launch_starved_ms", "ms", kLower, kTraced, "likewise", bin_ms<&Budget::launch_starved_ns>},
-    {kOfStage, "launch_latency_ms", "ms", kLower, kTraced, "likewise", bin_ms<&Budget::launch_latency_ns>},
-    {kOfStage, "other_host_ms", "ms", kLower, kTraced, "likewise", bin_ms<&Budget::other_host_ns>},
-    {kOfStage, "gpu_busy_share", "", kHigher, kTraced, "of a window: the GPU works", stage_busy_share},
-    {kOfStage, "kernels", "", kLower, kTraced, "launched by a window", stage_kernels},
-    {kOfStage, "tokens_per_s", "tokens/s", kHigher, kTraced, "tokens of a window ÷ its time", [](Of of) { return of.stage->tokens_per_s; }},
-    {kOfStage, "mfu", "", kHigher, kTraced, "model FLOPs utilisation", stage_efficiency<&StageEfficiency::mfu>},
-    {kOfStage, "mbu", "", kHigher, kTraced, "model bandwidth utilisation", stage_efficiency<&StageEfficiency::mbu>},
-    {kOfStage, "joules", "J", kLower, kEnergy, "a window", stage_energy<&StageEnergy::joules_per_window>},
-    {kOfStage, "joules_per_token", "J", kLower, kEnergy, "of its tokens", stage_energy<&StageEnergy::joules_per_token>},
+      Row(kStage, "median_ms", "Window", kMs, kLower, kTraced, kStages, kSelf, "wall time of a window, median", window<&T::median_ns>,
+          {.expected = true}),
+      Row(kStage, "mean_ms", "Window", kMs, kLower, kTraced, kStages, kSelf, "wall time of a window, mean", window<&T::mean_ns>),
+      Row(kStage, "p99_ms", "Window", kMs, kLower, kTraced, kStages, kSelf, "wall time of a window, 99th percentile", window<&T::p99_ns>),
+      Row(kStage, "unprofiled_ms", "Window, unprofiled", kMs, kLower, kUnprofiled, kBare, kSelf,
+          "wall time of a window, median of the unprofiled passes", [](Of of) { return unprofiled_ns(of.run, *of.stage); }),
+      bin_row("gpu_compute_ms", "GPU compute", bin<&Budget::gpu_compute_ns>),
+      bin_row("communication_ms", "Exposed communication", bin<&Budget::communication_ns>),
+      bin_row("exposed_copy_ms", "Exposed copy", bin<&Budget::exposed_copy_ns>),
+      bin_row("queue_wait_ms", "Queue wait", bin<&Budget::queue_wait_ns>),
+      bin_row("sync_blocked_ms", "Sync-blocked", bin<&Budget::sync_blocked_ns>),
+      bin_row("launch_starved_ms", "Launch-starved", bin<&Budget::launch_starved_ns>),
+      bin_row("launch_latency_ms", "Launch latency", bin<&Budget::launch_latency_ns>),
+      bin_row("other_host_ms", "Other host work", bin<&Budget::other_host_ns>),
+      Row(kStage, "gpu_busy_share", "GPU busy", kShare, kHigher, kTraced, kCuda, kSelf, "of a window: the GPU works", stage_busy_share),
+      Row(kStage, "kernels", "Kernels", kCount, kLower, kTraced, kCuda, kSelf, "launched by a window", stage_kernels),
+      Row(kStage, "tokens_per_s", "Tokens per second", kTokensPerSecond, kHigher, kTraced, kModel, kSelf, "tokens of a window ÷ its time",
+          [](Of of) { return of.stage->tokens_per_s; }, {.rule = "tokens_per_s", .compare = "tokens_per_s"}),
+      Row(kStage, "mfu", "MFU", kUtilisation, kHigher, kTraced, kModel, kEfficiency,
+          "model FLOPs utilisation: of the dense peak, over the wall time", stage_efficiency<&StageEfficiency::mfu>,
+          {.rule = "mfu", .compare = "mfu"}),
+      Row(kStage, "mbu", "MBU", kUtilisation, kHigher, kTraced, kModel, kEfficiency,
+          "model bandwidth utilisation: of the memory's peak, over the wall time", stage_efficiency<&StageEfficiency::mbu>,
+          {.rule = "mbu", .compare = "mbu"}),
+      Row(kStage, "joules", "Energy per window", kJoules, kLower, kEnergyPass, kNvml, kEnergy, "energy of a window",
+          stage_energy<&StageEnergy::joules_per_window>, {.rule = "joules_per_window", .compare = "joules_per_window"}),
+      Row(kStage, "joules_per_token", "Energy per token", kJoules, kLower, kEnergyPass, kNvml, kEnergy, "energy of a window ÷ its tokens",
+          stage_energy<&StageEnergy::joules_per_token>, {.rule = "joules_per_token", .compare = "joules_per_token"}),
 
-    {kOfKernel, "median_us", "µs", kLower, kTraced, "a call, median, warm-up included", kernel_us<&TimeSummary::median_ns>},
-    {kOfKernel, "mean_us", "µs", kLower, kTraced, "likewise, mean", kernel_us<&TimeSummary::mean_ns>},
-};
+      Row(kKernel, "median_us", "Kernel time", kMicroseconds, kLower, kTraced, kCuda, kSelf, "a call, median, warm-up included",
+          kernel_call<&T::median_ns>),
+      Row(kKernel, "mean_us", "Kernel time", kMicroseconds, kLower, kTraced, kCuda, kSelf, "a call, mean, warm-up included",
+          kernel_call<&T::mean_ns>),
+  });
+}();
 
 }  // namespace
 

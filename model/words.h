@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -104,12 +105,20 @@ inline constexpr auto kKeys<EnergySource> = std::to_array<std::string_view>({"no
 template <>
 inline constexpr auto kKeys<MetricUnit> =
     std::to_array<std::string_view>({"", "%", "bytes", "bytes/s", "Hz", "1/s", "ns", "W", "MHz", "°C", "J"});
+// As docs/rules.md and docs/gate.md call them.
+template <>
+inline constexpr auto kKeys<CaptureNeed> =
+    std::to_array<std::string_view>({"any", "ranges", "nsys", "ncu", "operators", "model", "unprofiled runs", "NVML", "iterations",
+                                     "counters", "sampling", "host samples", "the whole trace"});
 
 std::span<const std::string_view> code_keys();
+enum class CompareFigure : std::uint8_t;
+std::span<const std::string_view> compare_figure_keys();  // those of the enumeration, then of figures of model/run_metrics without a value
 
 template <class Enum>
 std::span<const std::string_view> keys_of() {
   if constexpr (std::is_same_v<Enum, Code>) return code_keys();
+  else if constexpr (std::is_same_v<Enum, CompareFigure>) return compare_figure_keys();
   else return kKeys<Enum>;
 }
 template <class Enum>

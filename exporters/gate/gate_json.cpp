@@ -27,7 +27,7 @@ ordered_json line_json(const GateLine& line) {
           {"low", number_or_null(line.low)},
           {"high", number_or_null(line.high)},
           {"change", number_or_null(line.change())},
-          {"unit", line.info->unit},
+          {"unit", key_of(line.info->unit)},
           {"better", key_of(line.info->better)},
           {"line", line.line > 0 ? ordered_json(line.line) : ordered_json(nullptr)},
           {"not_comparable",

@@ -83,7 +83,9 @@ std::string table_text(const GateResult& result, std::size_t width) {
 
 }  // namespace
 
-std::string metric_value_text(const RunMetricInfo& info, double value) { return figure_text(value, std::string(info.unit).c_str()); }
+std::string metric_value_text(const RunMetricInfo& info, double value) {
+  return figure_text(value, std::string(key_of(info.unit)).c_str());
+}
 
 std::string not_comparable_text(const WorkloadDifference& difference) {
   return fmt::format("not comparable: {} is {}, and the expectation is of {}", difference.key, difference.given, difference.expected);

@@ -89,8 +89,9 @@ Section aggregates(const Run& run) {
   bool energy = false;
   for (const auto& stage : run.energy.stages)
     if (stage.joules_per_token)
-      figure("Energy per token, " + stage_title(run, stage.stage) + " (J)", figure_text(stage.joules_per_token)), energy = true;
-  if (!energy && !has_iterations(run)) unknown.emplace_back("Energy per token (J)");
+      figure(figure_title("joules_per_token") + ", " + stage_title(run, stage.stage) + " (J)", figure_text(stage.joules_per_token)),
+          energy = true;
+  if (!energy && !has_iterations(run)) unknown.push_back(figure_title("joules_per_token") + " (J)");
   Section out{"", "", "Aggregates"};
   add(out.blocks, std::move(table));
   if (!unknown.empty()) add(out.blocks, Paragraph{"Not captured: " + join(unknown, "; ") + "."});
@@ -120,7 +121,7 @@ Section mfu(const Run& run) {
     return out;
   }
   Table table{"MFU", {{"Scope"}, {"MFU", kRight}, {"MBU", kRight}}};
-  const auto whole = [&](const char* key) { return metric_info(key)->read({run}); };
+  const auto whole = [&](const char* key) { return figure_value(run, key); };
   if (whole("mfu") || whole("mbu"))
     table.rows.push_back({"the model: prefill and decode by their times", utilisation_text(whole("mfu")), utilisation_text(whole("mbu"))});
   for (const auto& entry : run.efficiency)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exporters/run_json/parts.h"
+#include "model/run_metrics.h"
 
 namespace nl::exporters {
 namespace {
@@ -47,14 +48,9 @@ Version version_of(const nlohmann::json& document) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, RunSummary> s) {
-  io("ttft_ms", s.ttft_ms, "time to first token, mean; null: no request's arrival is known");
-  io("tpot_ms", s.tpot_ms, "time per output token, mean, of the traced run; null: not known");
-  io("tpot_unprofiled_ms", s.tpot_unprofiled_ms, "likewise, without what tracing adds; null: no unprofiled run");
-  io("tokens_per_s", s.tokens_per_s, "output tokens of all sequences per second, of the traced run; null: not known");
-  io("gpu_busy_share", s.gpu_busy_share, "of the time from the first stage to the last: the GPU works; null: not captured", kFraction);
-  io("mfu", s.mfu, "model FLOPs utilisation of prefill and decode together, 1: the peak; null: not known");
-  io("mbu", s.mbu, "model bandwidth utilisation, likewise");
-  io("joules_per_token", s.joules_per_token, "GPU energy of an output token; null: not measured");
+  for (const RunMetricInfo& info : run_metric_table())
+    if (!info.uses.summary.empty())
+      io(info.key.data(), s.figures[info.key], info.uses.summary.data(), info.unit == FigureUnit::kShare ? kFraction : Limits{});
   io.known("top_finding", s.top_finding, "rule of the first of findings that asks for a change of the workload; null: none does");
 }
 

@@ -45,7 +45,7 @@ ordered_json series_json(const Trend& trend, const TrendSeries& series) {
 
 std::string trend_json(const Trend& trend) {
   ordered_json json = {{"metric", trend.metric},
-                       {"unit", trend.info ? name_or_null(std::string(trend.info->unit)) : ordered_json()},
+                       {"unit", trend.info ? name_or_null(std::string(key_of(trend.info->unit))) : ordered_json()},
                        {"better", trend.info ? ordered_json(trend.info->better == Better::kLower ? "lower" : "higher") : ordered_json()},
                        {"by", trend.by == TrendBy::kCommit ? "commit" : "date"},
                        {"min_effect", trend.min_effect},

@@ -24,7 +24,7 @@ const TrendLevel& level_at(const TrendSeries& series, std::size_t point) {
 
 std::string value_text(const Trend& trend, double value) {
   const std::string number = three_digits(value);
-  return trend.info == nullptr || trend.info->unit.empty() ? number : fmt::format("{} {}", number, trend.info->unit);
+  return trend.info == nullptr || key_of(trend.info->unit).empty() ? number : fmt::format("{} {}", number, key_of(trend.info->unit));
 }
 
 std::string series_title(const TrendSeries& series) {

@@ -69,8 +69,7 @@ class ExpectationsFile : YamlFile {
 
   [[noreturn]] void unknown_metric(const YamlTree::Key& key) const {
     Keys known;
-    for (const RunMetricInfo& info : run_metric_table())
-      known.push_back(info.scope == RunMetricScope::kRun ? std::string(info.key) : key_pattern(info));
+    for (const RunMetricInfo& info : run_metric_table()) known.push_back(key_pattern(info));
     const std::string near = nearest_name(key.name, known);
     refuse(fmt::format("there is no metric '{}'", key.name), key.place,
            near.empty() ? "`nl-stage gate RUN --list` prints those of a run" : fmt::format("did you mean '{}'?", near));
@@ -99,10 +98,11 @@ class ExpectationsFile : YamlFile {
     const auto amount = number_in<double>(digits);
     if (!amount || !std::isfinite(*amount)) refuse("'tolerance' wants a number", value.place, "such as 5%");
     if (*amount < 0) refuse("'tolerance' cannot be below zero", value.place, "such as 5%");
-    if (!relative && (info == nullptr || unit != info->unit))
+    if (!relative && (info == nullptr || unit != key_of(info->unit)))
       refuse(fmt::format("'tolerance' cannot be '{}'", value.text), value.place,
-             info == nullptr || info->unit.empty() ? "a share of the expected value: 5%"
-                                                   : fmt::format("a share of the expected value, 5%, or in its unit: 0.2 {}", info->unit));
+             info == nullptr || key_of(info->unit).empty()
+                 ? "a share of the expected value: 5%"
+                 : fmt::format("a share of the expected value, 5%, or in its unit: 0.2 {}", key_of(info->unit)));
     return {relative ? *amount / 100 : *amount, relative};
   }
 };

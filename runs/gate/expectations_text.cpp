@@ -49,7 +49,8 @@ Lines lines_of(const Expectation& expectation, std::size_t indent) {
   Lines out = {fmt::format("{}{}:", outer, key_text(expectation.metric)),
                fmt::format("{}expected: {}", inner, number_text(expectation.expected))};
   if (expectation.tolerance)
-    out.push_back(fmt::format("{}tolerance: {}", inner, tolerance_text(*expectation.tolerance, find_metric(expectation.metric)->unit)));
+    out.push_back(
+        fmt::format("{}tolerance: {}", inner, tolerance_text(*expectation.tolerance, key_of(find_metric(expectation.metric)->unit))));
   Lines source;
   for (const auto& [key, value] : source_entries(expectation.from)) source.push_back(fmt::format("{}: {}", key, yaml_quoted(value)));
   out.push_back(fmt::format("{}provenance: {{{}}}", inner, fmt::join(source, ", ")));

@@ -13,18 +13,12 @@ namespace nl::runs {
 namespace {
 
 // What a new file expects where nobody says what it should.
-const std::vector<std::string> kUsualMetrics = {"ttft_median_ms",
-                                                "prefill_median_ms",
-                                                "prefill_unprofiled_ms",
-                                                "tpot_median_ms",
-                                                "tpot_unprofiled_ms",
-                                                "tokens_per_s",
-                                                "tokens_unprofiled_per_s",
-                                                "mfu",
-                                                "mbu",
-                                                "joules_per_token",
-                                                "inference_ms",
-                                                "stage.*.median_ms"};
+std::vector<std::string> usual_metrics() {
+  std::vector<std::string> out;
+  for (const RunMetricInfo& info : run_metric_table())
+    if (info.uses.expected) out.push_back(key_pattern(info, "*"));
+  return out;
+}
 
 std::vector<analysis::GateRun> load_runs(const std::vector<std::string>& names) {
   std::vector<analysis::GateRun> out;
@@ -59,7 +53,7 @@ void update(const GateRequest& request, const std::vector<analysis::GateRun>& ru
   const ConfFile file = file_on_disk(request.expectations);
   const Expectations before = known ? read_expectations(file) : Expectations();
   const bool choose = !known && request.metrics.empty();
-  const Expectations after = analysis::updated(before, runs, choose ? kUsualMetrics : request.metrics);
+  const Expectations after = analysis::updated(before, runs, choose ? usual_metrics() : request.metrics);
   report.changes = changes(before, after);
   if (known && report.changes.empty()) return;
   const EditedText edited = known ? edited_text(file, after) : EditedText{expectations_text(after)};

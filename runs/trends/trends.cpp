@@ -37,7 +37,7 @@ Trend trend_of(Ledger& ledger, const TrendRequest& request) {
     values.push_back({{value.run_id, value.created_at, value.revision, value.value, 1}, value.hardware, value.model, value.precision});
   });
   if (values.empty()) throw_no_values(ledger, request.metric);
-  return {request.metric, metric_info(request.metric), request.by, request.min_effect,
+  return {request.metric, find_metric(request.metric), request.by, request.min_effect,
           analysis::trend_series(std::move(values), request.by, request.min_effect)};
 }
 

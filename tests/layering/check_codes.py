@@ -60,7 +60,7 @@ OUTSIDE = {
     'orchestrator/import_name.cpp': 'a key of run.json, and the names that tools give their files',
     'orchestrator/capture/trace_size.cpp': "values of nsys' --trace",
     'orchestrator/capture/workload_command.cpp': "Hydra's command line",
-    'orchestrator/evidence.cpp': "keys of a model's attributes",
+    'orchestrator/read.cpp': "keys of a model's attributes",
     'orchestrator/doctor/': 'names of other profilers, of processors and hypervisors',
     'orchestrator/machine/': 'tool versions and help texts, files of /proc, names of other profilers',
     'orchestrator/process/': 'environment variables and paths of nsys',

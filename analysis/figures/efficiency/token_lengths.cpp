@@ -6,19 +6,16 @@
 #include <cmath>
 #include <string_view>
 
+#include "model/headline.h"
+
 namespace nl::analysis {
 namespace {
 
-const StageEntry* find_stage(const Run& run, std::string_view name) {
-  const auto found = std::find_if(run.stages.begin(), run.stages.end(), [&](const StageEntry& stage) { return stage.name == name; });
-  return found == run.stages.end() ? nullptr : &*found;
-}
-
 std::optional<double> steps_in_trace(const Run& run) {
-  const StageEntry* steps = find_stage(run, "decode_step");
+  const StageEntry* steps = stage_named(run, "decode_step");
   if (!steps || steps->wall.count == 0) return std::nullopt;
   const auto count = static_cast<double>(steps->wall.count);
-  if (const StageEntry* decode = find_stage(run, "decode"); decode && decode->wall.count > 0)
+  if (const StageEntry* decode = stage_named(run, "decode"); decode && decode->wall.count > 0)
     return count / static_cast<double>(decode->wall.count);
   const std::uint64_t measured = run.iterations.count - std::min(run.iterations.count, run.iterations.warmup);
   return measured > 0 ? std::optional(count / static_cast<double>(measured)) : std::nullopt;
@@ -43,7 +40,7 @@ void take_steps(const Run& run, const LlmShape& shape, TokenLengths& lengths) {
 
 void take_prompt(const Run& run, const LlmShape& shape, TokenLengths& lengths) {
   lengths.prompt = shape.prompt_tokens;
-  const StageEntry* prefill = find_stage(run, "prefill");
+  const StageEntry* prefill = stage_named(run, "prefill");
   if (!prefill || !prefill->tokens_per_window || !lengths.batch || *prefill->tokens_per_window <= 0) return;
   const double traced = *prefill->tokens_per_window / *lengths.batch;
   if (lengths.prompt && std::abs(traced - *lengths.prompt) > 0.5)

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "analysis/statistics/bootstrap.h"
-#include "model/words.h"
+#include "model/comparison_keys.h"
+#include "model/run_metrics.h"
 
 namespace nl::analysis {
 namespace {
@@ -28,6 +29,20 @@ class Section {
  public:
   Section(const Sides& sides, const Judge& judge) : sides_(sides), judge_(judge) {}
   void add(CompareLine line, const FigureOfRun& figure) { keep(judge_.measure(std::move(line), values_of(sides_, figure))); }
+  // The figures of model/run_metrics that comparisons have: of the run, or those of a stage that stand in one part of the run.
+  void add_figures(const std::string& stage = {}, RunPart part = RunPart::kSelf) {
+    for (const RunMetricInfo& info : run_metric_table()) {
+      const bool fits = stage.empty() ? info.scope == RunMetricScope::kRun : info.scope == RunMetricScope::kStage && info.part == part;
+      if (!fits || info.uses.compare.empty()) continue;
+      // A line among those of the stages goes by its stage.
+      const std::string key(!stage.empty() && part == RunPart::kSelf ? stage : info.uses.compare);
+      const auto figure = *from_key<CompareFigure>(info.uses.compare);
+      add(line_of(key, stage, figure, measured_unit(info.unit), info.better), [&](const Run& run) -> std::optional<double> {
+        const StageEntry* entry = find_stage(run, stage);
+        return stage.empty() || entry != nullptr ? info.read({run, entry}) : std::nullopt;
+      });
+    }
+  }
   void keep(LineTest test) {
     if (either_side(test.line)) tests_.push_back(std::move(test));
   }
@@ -44,11 +59,6 @@ class Section {
   const Judge& judge_;
   std::vector<LineTest> tests_;
 };
-
-std::optional<double> per_window(const StageEntry& stage, const std::optional<Ns>& total_ns) {
-  if (!total_ns) return std::nullopt;
-  return static_cast<double>(*total_ns) / static_cast<double>(stage.wall.count);
-}
 
 std::vector<double> windows_of(const Run& run, const std::string& stage) {
   const StageEntry* entry = find_stage(run, stage);
@@ -121,68 +131,41 @@ std::vector<LineTest> stage_lines(const Sides& sides, const Judge& judge) {
     if (!tokens) continue;
     if (waits) section.keep(wall_line(sides, judge, name));
     if (waits) section.keep(unprofiled_line(sides, judge, name));
-    section.add(line_of(name, name, CompareFigure::kGpuWork), [&](const Run& run) -> std::optional<double> {
-      const StageEntry* stage = find_stage(run, name);
-      return stage != nullptr ? per_window(*stage, stage->gpu_sum_ns) : std::nullopt;
-    });
-    section.add(line_of(name, name, CompareFigure::kGpuBusy), [&](const Run& run) -> std::optional<double> {
-      const StageEntry* stage = find_stage(run, name);
-      return stage != nullptr ? per_window(*stage, stage->gpu_busy_ns) : std::nullopt;
-    });
-    section.add(line_of(name, name, CompareFigure::kTokensPerSecond, MetricUnit::kPerSecond, Better::kHigher),
-                [&](const Run& run) -> std::optional<double> {
-                  const StageEntry* stage = find_stage(run, name);
-                  return stage != nullptr ? stage->tokens_per_s : std::nullopt;
-                });
+    const std::pair<CompareFigure, std::optional<Ns> StageEntry::*> gpu_times[] = {{CompareFigure::kGpuWork, &StageEntry::gpu_sum_ns},
+                                                                                   {CompareFigure::kGpuBusy, &StageEntry::gpu_busy_ns}};
+    for (const auto& [figure, total_ns] : gpu_times)
+      section.add(line_of(name, name, figure), [&, total_ns = total_ns](const Run& run) -> std::optional<double> {
+        const StageEntry* stage = find_stage(run, name);
+        if (stage == nullptr || !(stage->*total_ns)) return std::nullopt;
+        return static_cast<double>(*(stage->*total_ns)) / static_cast<double>(stage->wall.count);
+      });
+    section.add_figures(name);
   }
   return section.take();
 }
 
-std::optional<double> median_of_times(const std::optional<TimeSummary>& times) {
-  return times && times->count > 0 ? std::optional(times->median_ns) : std::nullopt;
-}
-
 std::vector<LineTest> headline_lines(const Sides& sides, const Judge& judge) {
   Section section(sides, judge);
-  section.add(line_of("ttft", "", CompareFigure::kTtft), [](const Run& run) { return median_of_times(run.latency.ttft); });
-  section.add(line_of("prefill", "", CompareFigure::kPrefill), [](const Run& run) { return median_of_times(run.latency.prefill); });
-  section.add(line_of("tpot", "", CompareFigure::kTpot), [](const Run& run) { return median_of_times(run.latency.tpot); });
-  section.add(line_of("output_tokens_per_s", "", CompareFigure::kOutputTokensPerSecond, MetricUnit::kPerSecond, Better::kHigher),
-              [](const Run& run) { return run.latency.output_tokens_per_s; });
+  section.add_figures();
   return section.take();
 }
 
 std::vector<LineTest> efficiency_lines(const Sides& sides, const Judge& judge) {
   Section section(sides, judge);
-  const auto of_stage = [](const Run& run, const std::string& name,
-                           std::optional<double> StageEfficiency::* figure) -> std::optional<double> {
-    for (const StageEfficiency& each : run.efficiency)
-      if (each.stage == name) return each.*figure;
-    return std::nullopt;
-  };
-  for (const std::string& name : common_stages(sides)) {
-    section.add(line_of("mfu", name, CompareFigure::kMfu, MetricUnit::kNone, Better::kHigher),
-                [&](const Run& run) { return of_stage(run, name, &StageEfficiency::mfu); });
-    section.add(line_of("mbu", name, CompareFigure::kMbu, MetricUnit::kNone, Better::kHigher),
-                [&](const Run& run) { return of_stage(run, name, &StageEfficiency::mbu); });
-  }
+  for (const std::string& name : common_stages(sides)) section.add_figures(name, RunPart::kEfficiency);
   return section.take();
 }
 
 std::vector<LineTest> energy_lines(const Sides& sides, const Judge& judge) {
   Section section(sides, judge);
-  const auto of_stage = [](const Run& run, const std::string& name, std::optional<double> StageEnergy::* figure) -> std::optional<double> {
-    for (const StageEnergy& each : run.energy.stages)
-      if (each.stage == name) return each.*figure;
-    return std::nullopt;
-  };
   for (const std::string& name : common_stages(sides)) {
-    section.add(line_of("joules_per_token", name, CompareFigure::kJoulesPerToken, MetricUnit::kJoules),
-                [&](const Run& run) { return of_stage(run, name, &StageEnergy::joules_per_token); });
-    section.add(line_of("joules_per_window", name, CompareFigure::kJoulesPerWindow, MetricUnit::kJoules),
-                [&](const Run& run) { return of_stage(run, name, &StageEnergy::joules_per_window); });
+    section.add_figures(name, RunPart::kEnergy);
     section.add(line_of("mean_power_w", name, CompareFigure::kPower, MetricUnit::kWatts, Better::kNeither),
-                [&](const Run& run) { return of_stage(run, name, &StageEnergy::mean_power_w); });
+                [&](const Run& run) -> std::optional<double> {
+                  for (const StageEnergy& each : run.energy.stages)
+                    if (each.stage == name) return each.mean_power_w;
+                  return std::nullopt;
+                });
   }
   return section.take();
 }

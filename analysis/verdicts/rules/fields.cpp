@@ -38,7 +38,25 @@ Value metric_value(const MetricInfo& info, const Subject& s) {
   return Value::of(info.unit == MetricUnit::kPercent ? value / 100 : value);
 }
 
+Unit unit_of(FigureUnit unit) {
+  constexpr Unit kUnits[] = {Unit::kTime, Unit::kTime, Unit::kNumber, Unit::kShare, Unit::kShare, Unit::kCount, Unit::kJoules};
+  return kUnits[static_cast<std::size_t>(unit)];
+}
+
+Place place_of(RunPart part) {
+  constexpr Place kPlaces[] = {Place::kSelf, Place::kLatency, Place::kEfficiency, Place::kEnergy, Place::kClocks};
+  return kPlaces[static_cast<std::size_t>(part)];
+}
+
 }  // namespace
+
+void add_figure_fields(RunMetricScope scope, RunPart part, std::vector<Field>& fields) {
+  for (const RunMetricInfo& info : run_metric_table())
+    if (!info.uses.rule.empty() && info.scope == scope && info.part == part)
+      fields.push_back(
+          {info.uses.rule, Type::kNumber, unit_of(info.unit), info.needs, place_of(part), info.help,
+           [&info](const Subject& s) { return Value::of(info.read({*s.run, s.scope == RuleScope::kStage ? &s.stage() : nullptr})); }});
+}
 
 void add_metric_fields(MetricPlace place, std::vector<Field>& fields) {
   const bool launch = place == MetricPlace::kLaunch, stage = place == MetricPlace::kStage;
@@ -63,21 +81,8 @@ const Field* find_field(RuleScope scope, std::string_view name) {
 }
 
 std::string_view unit_word(Unit unit) {
-  switch (unit) {
-    case Unit::kNumber: return "number";
-    case Unit::kShare: return "share";
-    case Unit::kTime: return "time";
-    case Unit::kBytes: return "bytes";
-    case Unit::kCount: return "count";
-    case Unit::kFlops: return "FLOP";
-    case Unit::kFlopsPerS: return "FLOP/s";
-    case Unit::kMegahertz: return "MHz";
-    case Unit::kWatts: return "W";
-    case Unit::kJoules: return "J";
-    case Unit::kCelsius: return "°C";
-    case Unit::kWords: return "text";
-  }
-  return "";
+  constexpr std::string_view kWords[] = {"number", "share", "time", "bytes", "count", "FLOP", "FLOP/s", "MHz", "W", "J", "°C", "text"};
+  return kWords[static_cast<std::size_t>(unit)];
 }
 
 }  // namespace nl::analysis::rules

@@ -8,6 +8,7 @@
 #include "analysis/verdicts/rules/subject.h"
 #include "analysis/verdicts/rules/value.h"
 #include "model/metrics.h"
+#include "model/run_metrics.h"
 
 namespace nl::analysis::rules {
 
@@ -15,23 +16,7 @@ inline constexpr Type kN = Type::kNumber;  // of nearly all fields
 
 enum class Unit { kNumber, kShare, kTime, kBytes, kCount, kFlops, kFlopsPerS, kMegahertz, kWatts, kJoules, kCelsius, kWords };
 
-// What puts a field into a capture; capture_command() names the command.
-// kWhole: all of the trace, where a part of it is there.
-enum class Capture {
-  kAlways,
-  kStages,
-  kCuda,
-  kNcu,
-  kOperators,
-  kModel,
-  kBare,
-  kNvml,
-  kIterations,
-  kCounters,
-  kSampling,
-  kHostStacks,
-  kWhole
-};
+using Capture = CaptureNeed;  // what puts a field into a capture; capture_command() names the command
 
 struct Field {
   std::string_view name;
@@ -54,12 +39,14 @@ std::string_view unit_word(Unit unit);
 
 // One file each.
 void add_metric_fields(MetricPlace place, std::vector<Field>& fields);  // one for each of model/metrics that rules may ask for
-void add_time_fields(std::vector<Field>& fields);                       // of the run and of a stage alike
-void add_communication_fields(std::vector<Field>& fields);              // likewise, a part of those
-void add_stage_communication_fields(std::vector<Field>& fields);        // a part of the stage's
-void add_capture_communication_fields(std::vector<Field>& fields);      // a part of the run's
-void add_host_fields(std::vector<Field>& fields);                       // a part of the stage's
-void add_host_code_fields(std::vector<Field>& fields);                  // likewise
+// Of model/run_metrics: one for each that rules may ask for.
+void add_figure_fields(RunMetricScope scope, RunPart part, std::vector<Field>& fields);
+void add_time_fields(std::vector<Field>& fields);                   // of the run and of a stage alike
+void add_communication_fields(std::vector<Field>& fields);          // likewise, a part of those
+void add_stage_communication_fields(std::vector<Field>& fields);    // a part of the stage's
+void add_capture_communication_fields(std::vector<Field>& fields);  // a part of the run's
+void add_host_fields(std::vector<Field>& fields);                   // a part of the stage's
+void add_host_code_fields(std::vector<Field>& fields);              // likewise
 void add_run_fields(std::vector<Field>& fields);
 void add_stage_fields(std::vector<Field>& fields);
 void add_kernel_fields(std::vector<Field>& fields);

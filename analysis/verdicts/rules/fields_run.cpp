@@ -102,24 +102,14 @@ void add_iterations(std::vector<Field>& fields) {
   add("iteration_spread", Unit::kShare, Capture::kIterations, Place::kIterations,
       "(slowest − fastest) ÷ median of the measured iterations after the first",
       [](const Subject& s) { return Value::of(s.totals->iteration_spread); });
-  add("prefill_time", Unit::kTime, Capture::kStages, Place::kLatency,
-      "median time from the start of an iteration to the end of its prefill",
-      [](const Subject& s) { return s.run->latency.prefill ? Value::of(s.run->latency.prefill->median_ns) : Value::not_captured(); });
-  add("ttft", Unit::kTime, Capture::kStages, Place::kLatency, "median time to first token, where a request's arrival is known",
-      [](const Subject& s) { return s.run->latency.ttft ? Value::of(s.run->latency.ttft->median_ns) : Value::not_captured(); });
-  add("tpot", Unit::kTime, Capture::kStages, Place::kLatency, "median time per output token",
-      [](const Subject& s) { return s.run->latency.tpot ? Value::of(s.run->latency.tpot->median_ns) : Value::not_captured(); });
-  add("output_tokens_per_s", Unit::kNumber, Capture::kModel, Place::kLatency, "generated tokens of all sequences per second",
-      [](const Subject& s) { return Value::of(s.run->latency.output_tokens_per_s); });
+  add_figure_fields(RunMetricScope::kRun, RunPart::kLatency, fields);
 }
 
 void add_system(std::vector<Field>& fields) {
   const auto add = [&](std::string_view name, Unit unit, Capture capture, Place place, std::string_view help, Read read) {
     fields.push_back({name, kN, unit, capture, place, help, read});
   };
-  add("throttled_share", Unit::kShare, Capture::kNvml, Place::kClocks,
-      "of the samples under load: clocks reduced, on the GPU with the most",
-      [](const Subject& s) { return Value::of(s.totals->throttled_share); });
+  add_figure_fields(RunMetricScope::kRun, RunPart::kClocks, fields);
   fields.push_back({"throttle_reasons", Type::kText, Unit::kWords, Capture::kNvml, Place::kClocks, "why, most frequent first",
                     [](const Subject& s) { return clocks(s) ? Value::of_text(s.totals->throttle_reasons) : Value::not_captured(); }});
   add("power_mean", Unit::kWatts, Capture::kNvml, Place::kClocks, "of that GPU", clock<&ClockSummary::power_mean_w>);

@@ -215,8 +215,7 @@ void add_windows(std::vector<Field>& fields) {
       device_imbalance);
   add("tokens_per_window", Unit::kCount, Capture::kModel, "tokens of one window, where known",
       [](const Subject& s) { return Value::of(s.stage().tokens_per_window); });
-  add("tokens_per_s", Unit::kNumber, Capture::kModel, "tokens per second, where known",
-      [](const Subject& s) { return Value::of(s.stage().tokens_per_s); });
+  add_figure_fields(RunMetricScope::kStage, RunPart::kSelf, fields);
 }
 
 void add_per_window(std::vector<Field>& fields) {
@@ -237,8 +236,7 @@ void add_efficiency(std::vector<Field>& fields) {
     fields.push_back({name, kN, unit, Capture::kModel, Place::kEfficiency, help, read});
   };
   using E = StageEfficiency;
-  add("mfu", Unit::kShare, "model FLOPs utilisation: of the dense peak, over the wall time", efficiency<&E::mfu>);
-  add("mbu", Unit::kShare, "model bandwidth utilisation: of the memory's peak, over the wall time", efficiency<&E::mbu>);
+  add_figure_fields(RunMetricScope::kStage, RunPart::kEfficiency, fields);
   add("mfu_busy", Unit::kShare, "the same over the GPU's compute time", efficiency<&E::mfu_busy>);
   add("mbu_busy", Unit::kShare, "the same over the GPU's compute time", efficiency<&E::mbu_busy>);
   add("flops", Unit::kFlops, "of one window, from the model's shape", efficiency<&E::flops>);
@@ -257,10 +255,7 @@ void add_cost(std::vector<Field>& fields) {
   add("slowdown", Unit::kShare, Capture::kBare, Place::kSlowdown, "slowdown by profiling: 7 % is 0.07", slowdown<&StageSlowdown::slowdown>);
   add("slowdown_low", Unit::kShare, Capture::kBare, Place::kSlowdown, "lower end of its 95 % range", slowdown<&StageSlowdown::low>);
   add("slowdown_high", Unit::kShare, Capture::kBare, Place::kSlowdown, "upper end of its 95 % range", slowdown<&StageSlowdown::high>);
-  add("joules_per_window", Unit::kJoules, Capture::kNvml, Place::kEnergy, "energy of one window",
-      [](const Subject& s) { return s.joules() ? Value::of(s.joules()->joules_per_window) : Value::not_captured(); });
-  add("joules_per_token", Unit::kJoules, Capture::kNvml, Place::kEnergy, "energy of one token",
-      [](const Subject& s) { return s.joules() ? Value::of(s.joules()->joules_per_token) : Value::not_captured(); });
+  add_figure_fields(RunMetricScope::kStage, RunPart::kEnergy, fields);
   add("power", Unit::kWatts, Capture::kNvml, Place::kEnergy, "mean power in its windows",
       [](const Subject& s) { return s.joules() ? Value::of(s.joules()->mean_power_w) : Value::not_captured(); });
 }

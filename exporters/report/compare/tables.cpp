@@ -5,6 +5,7 @@
 #include "exporters/report/compare/compare.h"
 #include "exporters/report/text/figure_text.h"
 #include "model/comparison_keys.h"
+#include "model/run_metrics.h"
 
 namespace nl::exporters::report {
 namespace {
@@ -53,18 +54,14 @@ std::string subject_text(const CompareLine& line) {
     case CompareFigure::kUnprofiledWall: return "window, unprofiled";
     case CompareFigure::kGpuWork: return "GPU work";
     case CompareFigure::kGpuBusy: return "GPU busy";
-    case CompareFigure::kTokensPerSecond: return "tokens per second";
     case CompareFigure::kHostTime: return line.key + ", host time";
     case CompareFigure::kGpuTime: return line.key + ", GPU time";
     case CompareFigure::kCalls: return line.key + ", calls";
-    case CompareFigure::kOutputTokensPerSecond: return "output tokens per second";
-    case CompareFigure::kMfu: return "MFU";
-    case CompareFigure::kMbu: return "MBU";
-    case CompareFigure::kJoulesPerToken: return "energy per token";
-    case CompareFigure::kJoulesPerWindow: return "energy per window";
     case CompareFigure::kPower: return "mean power";
-    default: return line.key;
+    default: break;
   }
+  const RunMetricInfo* info = find_compared(key_of(line.figure));
+  return info != nullptr ? uncapitalised(std::string(info->title)) : line.key;
 }
 
 Table lines_table(const char* label, const std::vector<CompareLine>& lines) {

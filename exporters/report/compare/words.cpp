@@ -8,6 +8,7 @@
 #include "exporters/report/text/figure_text.h"
 #include "model/budget_bins.h"
 #include "model/comparison_keys.h"
+#include "model/run_metrics.h"
 
 namespace nl::exporters::report {
 namespace {
@@ -70,16 +71,11 @@ std::string verdict_reason(LineReason reason) {
 std::string change_text(const CompareChange& change) { return fmt::format("{:+.1f} %", 100 * CompareChange::relative(change.log_ratio)); }
 
 std::string estimate_text(const CompareLine& line, double value) {
-  switch (line.figure) {
-    case CompareFigure::kMfu:
-    case CompareFigure::kMbu: return utilisation_text(value);
-    case CompareFigure::kCounter: return metric_text(line.key, value);
-    case CompareFigure::kTokensPerSecond:
-    case CompareFigure::kOutputTokensPerSecond: return figure_text(value, "tokens/s");
-    default: break;
-  }
-  if (line.unit == MetricUnit::kNanoseconds) return time_text(value);
-  return figure_text(value, std::string(key_of(line.unit)).c_str());
+  if (line.figure == CompareFigure::kCounter) return metric_text(line.key, value);
+  const RunMetricInfo* info = find_compared(key_of(line.figure));
+  if ((info != nullptr ? measured_unit(info->unit) : line.unit) == MetricUnit::kNanoseconds) return time_text(value);
+  if (info != nullptr && info->unit == FigureUnit::kUtilisation) return utilisation_text(value);
+  return figure_text(value, std::string(info != nullptr ? key_of(info->unit) : key_of(line.unit)).c_str());
 }
 
 std::string bin_label(const std::string& key) {

@@ -4,7 +4,7 @@
 
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/run_text.h"
-#include "model/words.h"
+#include "model/run_metrics.h"
 
 namespace nl::exporters::report {
 namespace {
@@ -27,17 +27,17 @@ std::string whose_tokens(const Run& run) {
 }
 
 Headline first_token(const Run& run) {
-  return {first_token_figure(run), (run.latency.ttft ? "Time to first token" : "Prefill time") + source_label(run)};
+  return {first_token_figure(run), figure_title(run.latency.ttft ? "ttft_ms" : "prefill_ms") + source_label(run)};
 }
 
 Headline per_token(const Run& run) {
   const bool several = run.latency.tpot && !whose_tokens(run).empty();
-  return {per_token_figure(run), (several ? "Time per output token of each sequence" : "Time per output token") + source_label(run)};
+  return {per_token_figure(run), figure_title("tpot_ms") + (several ? " of each sequence" : "") + source_label(run)};
 }
 
 Headline output_rate(const Run& run) {
   const std::string whose = run.latency.output_tokens_per_s ? whose_tokens(run) : "";
-  return {output_rate_figure(run), "Output tokens per second" + (whose.empty() ? "" : ", " + whose) + source_label(run)};
+  return {output_rate_figure(run), figure_title("tokens_per_s") + (whose.empty() ? "" : ", " + whose) + source_label(run)};
 }
 
 }  // namespace nl::exporters::report

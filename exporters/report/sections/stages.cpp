@@ -5,7 +5,7 @@
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/links.h"
 #include "exporters/report/text/run_text.h"
-#include "model/words.h"
+#include "model/run_metrics.h"
 
 namespace nl::exporters::report {
 namespace {
@@ -96,17 +96,17 @@ void add_gpu_table(const Run& run, Blocks& blocks) {
 void add_latency(const Run& run, Blocks& blocks) {
   Table table{"Latency", {{"Latency"}, {"Mean", kRight}, {"Std", kRight}, {"p50", kRight}, {"p99", kRight}, {"n", kRight}}};
   const std::string label = source_label(run);
-  const auto row = [&](const char* what, const std::optional<TimeSummary>& time) {
+  const auto row = [&](std::string_view key, const std::optional<TimeSummary>& time) {
     if (time)
-      table.rows.push_back({what + label, time_cell(time->mean_ns), time_cell_if(time->count > 1, time->stddev_ns),
+      table.rows.push_back({figure_title(key) + label, time_cell(time->mean_ns), time_cell_if(time->count > 1, time->stddev_ns),
                             time_cell(time->median_ns), time_cell(static_cast<double>(time->p99_ns)), count_cell(time->count)});
   };
-  row("Time to first token", run.latency.ttft);
-  row("Prefill time", run.latency.prefill);
-  row("Time per output token", run.latency.tpot);
+  row("ttft_ms", run.latency.ttft);
+  row("prefill_ms", run.latency.prefill);
+  row("tpot_ms", run.latency.tpot);
   add(blocks, std::move(table));
   if (run.latency.output_tokens_per_s)
-    add(blocks, Paragraph{fmt::format("Output tokens per second{}: {}.", label, figure_text(run.latency.output_tokens_per_s))});
+    add(blocks, Paragraph{fmt::format("{}{}: {}.", figure_title("tokens_per_s"), label, figure_text(run.latency.output_tokens_per_s))});
   add(blocks, notes(run.latency.notes));
 }
 

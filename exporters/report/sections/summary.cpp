@@ -7,7 +7,7 @@
 #include "exporters/report/sections/recommendations.h"
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/run_text.h"
-#include "model/words.h"
+#include "model/run_metrics.h"
 
 namespace nl::exporters::report {
 namespace {
@@ -51,8 +51,8 @@ Tile utilisation_tile(const Run& run, const std::optional<MainStage>& stage) {
 Tile energy_tile(const Run& run) {
   for (const auto& stage : run.energy.stages)
     if (is_decode(stage.stage) && stage.joules_per_token)
-      return {"Energy per token", figure_text(stage.joules_per_token, "J"), stage_title(run, stage.stage)};
-  return {"Energy per token", kNoValue, ""};
+      return {figure_title("joules_per_token"), figure_text(stage.joules_per_token, "J"), stage_title(run, stage.stage)};
+  return {figure_title("joules_per_token"), kNoValue, ""};
 }
 
 Text problem_text(const Problem& problem) {

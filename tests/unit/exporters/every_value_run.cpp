@@ -1,5 +1,7 @@
 #include "tests/unit/exporters/every_value_run.h"
 
+#include "model/run_metrics.h"
+
 namespace nl::test {
 namespace {
 
@@ -9,6 +11,19 @@ MetricValues by_metric(double first) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(Metric::kCount_); ++i)
     values[static_cast<Metric>(i)] = first + static_cast<double>(i) + 0.25;
   return values;
+}
+
+// A value for each figure by its place in the table: 2501.5, a share 0.2505.
+RunSummary every_summary() {
+  RunSummary out;
+  double number = 2500;
+  for (const RunMetricInfo& info : run_metric_table())
+    if (!info.uses.summary.empty()) {
+      ++number;
+      out.figures[info.key] = info.unit == FigureUnit::kShare ? number / 1e4 : number + 0.5;
+    }
+  out.top_finding = "top_finding 2509";
+  return out;
 }
 
 }  // namespace
@@ -21,15 +36,7 @@ Run every_value_run() {
   run.name = "name 102";
   run.mode = "mode 103";
   run.status = RunStatus::kPartial;
-  run.summary = RunSummary{.ttft_ms = 2501.5,
-                           .tpot_ms = 2502.5,
-                           .tpot_unprofiled_ms = 2503.5,
-                           .tokens_per_s = 2504.5,
-                           .gpu_busy_share = 0.2505,
-                           .mfu = 2506.5,
-                           .mbu = 2507.5,
-                           .joules_per_token = 2508.5,
-                           .top_finding = "top_finding 2509"};
+  run.summary = every_summary();
   run.problems = {Problem{.what = "what 104", .where = "where 105", .fix = "fix 106"}};
   run.hardware = Hardware{.gpus = {Device{.id = 107,
                                           .name = "name 108",

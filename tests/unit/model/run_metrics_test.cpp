@@ -1,5 +1,7 @@
 #include "model/run_metrics.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <map>
 #include <set>
@@ -7,7 +9,7 @@
 #include "model/comparison_keys.h"
 #include "model/stable_hash.h"
 #include "tests/catch.h"
-#include "tests/unit/files.h"
+#include "tests/unit/golden.h"
 
 // The flat figures of a run: their keys, which way is better, and what they are of.
 using namespace nl;
@@ -70,25 +72,60 @@ TEST_CASE("run metrics: every row of the table has a key of its own, a unit that
     INFO(info.key);
     CHECK(keys.insert(key_pattern(info)).second);
     CHECK_FALSE(info.help.empty());
-    CHECK(info.key.ends_with("_ms") == (info.unit == "ms"));
-    CHECK(info.key.ends_with("_us") == (info.unit == "µs"));
-    CHECK(info.key.ends_with("_per_s") == (info.unit == "tokens/s"));
+    CHECK(info.key.ends_with("_ms") == (key_of(info.unit) == "ms"));
+    CHECK(info.key.ends_with("_us") == (key_of(info.unit) == "µs"));
+    CHECK(info.key.ends_with("_per_s") == (key_of(info.unit) == "tokens/s"));
     CHECK((info.key.find("unprofiled") == std::string_view::npos || info.basis == MetricBasis::kUnprofiled));
   }
   CHECK(keys.count("stage.NAME.median_ms") == 1);
   CHECK(keys.count("kernel.NAME.median_us") == 1);
 }
 
-TEST_CASE("run metrics: docs/gate.md has the table as it is") {
-  std::string table = "<!-- metrics -->\n| metric | unit | better | of | meaning |\n| --- | --- | --- | --- | --- |\n";
+TEST_CASE("run metrics: docs/gate.md has the table as it is", "[golden]") {
+  std::string table = "| metric | unit | better | of | needs | also in | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const RunMetricInfo& info : run_metric_table()) {
     constexpr const char* kBasis[] = {"traced", "unprofiled", "energy"};
-    table += "| `" + key_pattern(info) + "` | " + std::string(info.unit) + " | " + std::string(key_of(info.better)) + " | " +
-             kBasis[static_cast<std::size_t>(info.basis)] + " | " + std::string(info.help) + " |\n";
+    std::string uses = info.uses.summary.empty() ? "" : "summary";
+    const auto use = [&](const char* where, std::string_view name) {
+      if (!name.empty()) uses += fmt::format("{}{} `{}`", uses.empty() ? "" : ", ", where, name);
+    };
+    use("rules", info.uses.rule);
+    use("compare", info.uses.compare);
+    table += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", key_pattern(info), key_of(info.unit), key_of(info.better),
+                         kBasis[static_cast<std::size_t>(info.basis)], key_of(info.needs), uses, info.help);
   }
-  const std::string page = test::read_text(NL_FIXTURES "/../../docs/gate.md");
-  INFO(table);
-  CHECK(page.find(table + "<!-- end of metrics -->") != std::string::npos);
+  const std::string file = NL_SOURCE_ROOT "/docs/gate.md", page = test::read_text(file);
+  const std::size_t begin = page.find("<!-- metrics -->\n"), end = page.find("<!-- end of metrics -->");
+  REQUIRE(begin < end);
+  REQUIRE(end != std::string::npos);
+  test::check_golden(file, page.substr(0, page.find('\n', begin) + 1) + table + page.substr(end));
+}
+
+TEST_CASE("run metrics: a name in comparisons or rules is that of one row") {
+  std::set<std::string_view> compared;
+  std::set<std::pair<RunMetricScope, std::string_view>> rules;
+  for (const RunMetricInfo& info : run_metric_table()) {
+    CAPTURE(key_pattern(info));
+    CHECK_FALSE(info.title.empty());
+    if (!info.uses.rule.empty()) CHECK(rules.emplace(info.scope, info.uses.rule).second);
+    if (info.uses.compare.empty()) continue;
+    CHECK(compared.insert(info.uses.compare).second);
+    CHECK(find_compared(info.uses.compare) == &info);
+    REQUIRE(from_key<CompareFigure>(info.uses.compare).has_value());
+    CHECK(key_of(*from_key<CompareFigure>(info.uses.compare)) == info.uses.compare);
+  }
+  CHECK(find_compared("") == nullptr);
+  CHECK(find_compared("wall") == nullptr);
+}
+
+TEST_CASE("run metrics: a figure is read as it was measured, and told in its unit") {
+  const Run run = made_run();
+  const RunMetricInfo& tpot = *find_metric("tpot_ms");
+  CHECK(tpot.read({run}) == 4e6);
+  CHECK(measured_unit(tpot.unit) == MetricUnit::kNanoseconds);
+  CHECK(figure_value(run, "tpot_ms") == 4);
+  CHECK(figure_value(run, "mfu") == std::nullopt);
+  CHECK(figure_title("tpot_ms") == "Time per output token");
 }
 
 TEST_CASE("run metrics: the row of a key") {
@@ -234,11 +271,11 @@ TEST_CASE("hardware key: the GPUs that worked, else the CPU") {
 }
 
 TEST_CASE("run metrics: a key tells its unit and which way is better, whatever the stage is called") {
-  REQUIRE(nl::metric_info("stage.my.own.step.median_ms") != nullptr);
-  CHECK(nl::metric_info("stage.my.own.step.median_ms")->unit == "ms");
-  CHECK(nl::metric_info("kernel.gemm~1b2c3d4e.gpu1.mean_us")->unit == "µs");
-  CHECK(nl::metric_info("tokens_per_s")->better == nl::Better::kHigher);
-  CHECK(nl::metric_info("median_ms") == nullptr);
-  CHECK(nl::metric_info("stage.decode") == nullptr);
-  CHECK(nl::metric_info("") == nullptr);
+  REQUIRE(nl::find_metric("stage.my.own.step.median_ms") != nullptr);
+  CHECK(nl::find_metric("stage.my.own.step.median_ms")->unit == nl::FigureUnit::kMilliseconds);
+  CHECK(nl::find_metric("kernel.gemm~1b2c3d4e.gpu1.mean_us")->unit == nl::FigureUnit::kMicroseconds);
+  CHECK(nl::find_metric("tokens_per_s")->better == nl::Better::kHigher);
+  CHECK(nl::find_metric("median_ms") == nullptr);
+  CHECK(nl::find_metric("stage.decode") == nullptr);
+  CHECK(nl::find_metric("") == nullptr);
 }

@@ -22,11 +22,18 @@ Evidence traced() {
   return evidence;
 }
 
+Config with_trace_file() {
+  Config config;
+  config.artifacts.perfetto = true;
+  return config;
+}
+
 struct Concluded {
   test::FakeTree tree;
+  Config config = with_trace_file();
   Bundle bundle = Bundle::create({tree.root() / "runs", {}, "x", "deep"}, std::chrono::system_clock::now());
 
-  RunResult of(const Evidence& evidence) const { return conclude(evidence, {}, Config(), bundle, {}); }
+  RunResult of(const Evidence& evidence) const { return conclude(evidence, {}, config, bundle, {}); }
 };
 
 }  // namespace

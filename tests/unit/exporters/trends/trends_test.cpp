@@ -14,7 +14,7 @@ namespace {
 
 // Six runs at 4 ms, six at 5 ms with one of 9.
 Trend made_trend() {
-  Trend trend{"tpot_ms", metric_info("tpot_ms"), TrendBy::kDate, 0.01, {}};
+  Trend trend{"tpot_ms", find_metric("tpot_ms"), TrendBy::kDate, 0.01, {}};
   TrendSeries series{"NVIDIA H200", "a <model>", "bf16", {}, {}, {9}};
   for (int i = 0; i < 12; ++i)
     series.points.push_back({"run-" + std::to_string(i), "2026-11-" + std::to_string(10 + i) + "T10:00:00Z", "0123456789abcdef",

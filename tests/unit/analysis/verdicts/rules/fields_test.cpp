@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <set>
 
 #include "analysis/verdicts/rules/capture.h"
-#include "tests/catch.h"
+#include "tests/unit/golden.h"
 
 using namespace nl;
 using namespace nl::analysis;
@@ -14,62 +13,37 @@ using namespace nl::analysis::rules;
 
 namespace {
 
-// The rows of the tables below "### heading", up to the next heading.
-std::set<std::string> documented(const std::string& heading) {
-  std::ifstream in(NL_SOURCE_ROOT "/docs/rules.md");
-  std::set<std::string> rows;
-  bool inside = false;
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("#")) inside = line == "### " + heading;
-    if (inside && line.starts_with("| `")) rows.insert(line);
-  }
-  return rows;
-}
-
-// As docs/rules.md calls what puts a field into a capture.
-std::string_view capture_word(Capture capture) {
-  switch (capture) {
-    case Capture::kAlways: return "any";
-    case Capture::kStages: return "ranges";
-    case Capture::kCuda: return "nsys";
-    case Capture::kNcu: return "ncu";
-    case Capture::kOperators: return "operators";
-    case Capture::kModel: return "model";
-    case Capture::kBare: return "unprofiled runs";
-    case Capture::kNvml: return "NVML";
-    case Capture::kIterations: return "iterations";
-    case Capture::kCounters: return "counters";
-    case Capture::kSampling: return "sampling";
-    case Capture::kHostStacks: return "host samples";
-    case Capture::kWhole: return "the whole trace";
-  }
-  return "";
+// The page with these rows in the table below "### heading".
+std::string with_rows(const std::string& page, const std::string& heading, const std::string& rows) {
+  const std::string rule = "| --- | --- | --- | --- |\n";
+  const std::size_t section = page.find("\n### " + heading + "\n");
+  REQUIRE(section != std::string::npos);
+  const std::size_t begin = page.find(rule, section) + rule.size();
+  std::size_t end = begin;
+  while (page.compare(end, 3, "| `") == 0) end = page.find('\n', end) + 1;
+  return page.substr(0, begin) + rows + page.substr(end);
 }
 
 }  // namespace
 
-TEST_CASE("docs/rules.md describes every field as it is, and no other") {
+TEST_CASE("docs/rules.md describes every field as it is, and no other", "[golden]") {
   const std::pair<const char*, void (*)(std::vector<Field>&)> tables[] = {{"run and stage", add_time_fields},
                                                                           {"run", add_run_fields},
                                                                           {"stage", add_stage_fields},
                                                                           {"kernel", add_kernel_fields},
                                                                           {"operator", add_operator_fields}};
+  const std::string file = NL_SOURCE_ROOT "/docs/rules.md";
+  std::string page = test::read_text(file);
   for (const auto& [heading, add] : tables) {
     std::vector<Field> fields;
     add(fields);
-    auto rows = documented(heading);
-    for (const Field& field : fields) {
-      const std::string row =
-          fmt::format("| `{}` | {} | {} | {} |", field.name, field.type == Type::kTruth ? "true or false" : unit_word(field.unit),
-                      capture_word(field.capture), field.help);
-      INFO("docs/rules.md lacks below ### " << heading << ":\n" << row);
-      CHECK(rows.erase(row) == 1);
-    }
-    for (const auto& row : rows) {
-      INFO("docs/rules.md describes below ### " << heading << " what is no field:\n" << row);
-      CHECK(row.empty());
-    }
+    std::string rows;
+    for (const Field& field : fields)
+      rows += fmt::format("| `{}` | {} | {} | {} |\n", field.name, field.type == Type::kTruth ? "true or false" : unit_word(field.unit),
+                          key_of(field.capture), field.help);
+    page = with_rows(page, heading, rows);
   }
+  test::check_golden(file, page);
 }
 
 TEST_CASE("no field is there twice, and an empty run makes none of them fail") {

@@ -146,4 +146,5 @@ def main():
     sys.exit(1 if found or checked == 0 else 0)
 
 
-main()
+if __name__ == '__main__':
+    main()

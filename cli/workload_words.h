@@ -18,8 +18,8 @@ bool is_flag(std::string_view word);  // "-c", "--config"; "-" alone is a word
 // This verb takes a command, from the first word that is no flag of its own; a "--" may stand before it.
 void take_workload(CLI::App& verb, const char* help);
 
-// The word that it begins with, or the "--" before it; argc: there is none. Behind a flag that is not known it is where it most
-// likely begins: the flag is the fault in any case, and a --json before the command is still ours.
+// Where the workload's command begins in argv, or the "--" before it; argc where there is no command. Behind an unknown flag the command is
+// taken to begin at the likeliest word: the unknown flag is reported in any case, and a --json before the command still counts.
 int workload_begin(const CLI::App& app, int argc, char** argv);
 
 // Cuts the command off the words and keeps it for workload_given(). It happens before CLI11 parses, because the flags of a

@@ -29,8 +29,8 @@ struct NodePair {
 struct NodeMap {
   std::vector<NodePair> pairs;  // in the left side's order
   std::vector<std::size_t> only_left, only_right;
-  std::vector<Ns> left_times, right_times;  // of each call, with what it calls; that is part of it and has none of its own
-  double left_share = 0, right_share = 0;   // of each side's time: in pairs
+  std::vector<Ns> left_times, right_times;  // of each call, what it calls included; a call inside another has no time of its own here
+  double left_share = 0, right_share = 0;   // of each side's time, the part that is in pairs
 };
 
 // One of two runs of a model.

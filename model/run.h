@@ -52,10 +52,10 @@ struct NcuSample {
   Ns nsys_min_ns = 0, nsys_max_ns = 0;  // far apart where one shape runs on differently sized data
   std::uint64_t nsys_calls = 0;
   std::optional<Ns> ncu_duration_ns;
-  std::optional<bool> durations_agree;  // ncu's lies where nsys' do, as near as two tools come
+  std::optional<bool> durations_agree;  // ncu's duration is one that nsys measured too, within what two tools differ by
   MetricValues values;                  // MetricPlace::kLaunch
   std::optional<Bound> bound_by;
-  std::optional<MemoryLevel> bound_memory;  // where memory binds it: which; empty: not memory, or not measured
+  std::optional<MemoryLevel> bound_memory;  // which memory limits it; empty: memory does not, or it was not measured
   std::map<std::string, double> metrics;    // every other number that was asked for, base units
 };
 

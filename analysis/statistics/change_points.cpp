@@ -49,7 +49,7 @@ double middle_around(const std::vector<double>& values, std::size_t at) {
   return median_of({first, values.begin() + static_cast<std::ptrdiff_t>(std::min(values.size(), at + 3))});
 }
 
-// Single wild values as their neighbours are: they would pull a level to themselves.
+// The values with each outlier replaced by the median around it: a single outlier would shift the level of its stretch.
 std::vector<double> without_outliers(const std::vector<double>& values, double noise) {
   std::vector<double> calm = values;
   for (std::size_t i = 0; i < values.size(); ++i) {

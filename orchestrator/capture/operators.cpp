@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 namespace nl::orchestrator {
 namespace {
 
-// Why it would be in vain; empty where it would not.
-std::string in_vain(const Plan& plan, const Capture& capture) {
+// Why an operator pass would find nothing new; empty where it would.
+std::string why_useless(const Plan& plan, const Capture& capture) {
   const Trace& trace = capture.trace;
   if (capture.cut_short) return "the trace without operators is too large already (capture.max_size)";
   if (trace.kernels.empty() && trace.graph_runs.empty()) return "no GPU work was recorded";
@@ -90,7 +90,7 @@ class OperatorPass {
 void record_operators(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture) {
   if (passes.empty()) return;
   const bool failed = runner.verdict().failure() == ErrorKind::kWorkload;
-  const std::string why = failed || runner.verdict().stopped() ? "the captured pass did not go well" : in_vain(plan, capture);
+  const std::string why = failed || runner.verdict().stopped() ? "the captured pass did not go well" : why_useless(plan, capture);
   if (why.empty()) return OperatorPass(plan, runner, capture).run(passes);
   for (const Pass& pass : passes) runner.skip(pass, why);
   if (!failed && !runner.verdict().stopped()) capture.adaptations.push_back({Code::kOperatorsLeftOut, {why}});

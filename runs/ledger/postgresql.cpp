@@ -165,7 +165,7 @@ class PostgresqlConnection : public Connection {
   }
 
  private:
-  // A team's database may have tables of other names' sake.
+  // A team's database may have other tables of the same names: ours are in a schema of their own.
   void use_own_schema() {
     bool there = false;
     select("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'nl_stage'", {}, [&](const Row&) { there = true; });

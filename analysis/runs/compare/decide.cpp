@@ -37,7 +37,8 @@ std::optional<CompareEstimate> estimate(const std::vector<double>& values) {
   return CompareEstimate{median_of(values), {}, {}, values.size()};
 }
 
-// Sets the medians. What only one side has is told apart from what only one side captured: that one has no values at all.
+// Sets the medians of both sides. A line that one side did not capture has no values there; one that it captured, and that never happened,
+// has zeros.
 LineReason set_medians(const SideValues& sides, CompareLine& line) {
   line.a = estimate(sides.a);
   line.b = estimate(sides.b);

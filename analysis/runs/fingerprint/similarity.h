@@ -4,9 +4,9 @@
 
 namespace nl::analysis {
 
-// Items are paired by stage and signature, and what is left of a stage by type in the order of the step, so that the pairs are as
-// alike as they can be. The similarity is the cosine of each pair, by the share of the time that it takes; what has no partner adds
-// nothing. The same from either side. Nothing compared with nothing is 1, with something 0.
+// How alike two fingerprints are, from 0 to 1; a and b may change places. Items are paired by stage and signature; the items of a stage
+// that are left over are paired by type, in the order of the step. Each pair adds its cosine, weighted by its share of the time. An item
+// without a partner adds nothing. Two empty fingerprints are alike (1), an empty one and another are not (0).
 FingerprintMatch similarity(const Fingerprint& a, const Fingerprint& b);
 
 }  // namespace nl::analysis

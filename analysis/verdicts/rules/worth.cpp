@@ -40,7 +40,8 @@ double gpus_of(const Subject& subject) {
   return std::max(1.0, static_cast<double>(all_ns) / static_cast<double>(*subject.totals->span_ns));
 }
 
-// Of a kernel or operator: what lies in measured windows. Of a kernel it is known, of an operator as much as of all GPU work.
+// The part of a kernel's or operator's time that lies in measured windows. It is known of kernels; of an operator the part of all GPU
+// work is taken.
 double measured_part(const Subject& subject) {
   const bool known = subject.scope == RuleScope::kKernel && subject.totals->working.measured && subject.kernel().time.total_ns > 0;
   return known ? static_cast<double>(subject.working().time_ns) / static_cast<double>(subject.kernel().time.total_ns)

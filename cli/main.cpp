@@ -1,3 +1,5 @@
+#include "cli/main.h"
+
 #include <CLI/CLI.hpp>
 
 #include <exception>
@@ -9,20 +11,23 @@
 #include "cli/print_result.h"
 #include "model/error.h"
 
+namespace nl::cli {
+
 int main(int argc, char** argv) {
   CLI::App app;
   std::function<int()> action;
-  nl::cli::set_up(app, action);
-  const bool json = nl::cli::asks_for_json(app, argc, argv);
+  set_up(app, action);
+  const bool json = asks_for_json(app, argc, argv);
   try {
-    nl::cli::parse(app, argc, argv, action);
+    parse(app, argc, argv, action);
     const int status = action();
-    if (status < nl::cli::kInterruptedStatus) nl::cli::finish_output();
+    if (status < kInterruptedStatus) finish_output();
     return status;
-  } catch (const nl::Error& error) {
-    return nl::cli::print_failure(error, json);
+  } catch (const Error& error) {
+    return print_failure(error, json);
   } catch (const std::exception& broken) {
-    return nl::cli::print_failure({nl::ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug in nl-stage; please report it"},
-                                  json);
+    return print_failure({ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug in nl-stage; please report it"}, json);
   }
 }
+
+}  // namespace nl::cli

@@ -12,7 +12,7 @@ namespace nl::orchestrator {
 // Files that make one reading.
 struct ImportSource {
   const parsers::Format* format;
-  std::vector<fs::path> files;
+  std::vector<std::filesystem::path> files;
   bool has_timeline() const { return format->gives <= parsers::Gives::kTimeline; }
 };
 

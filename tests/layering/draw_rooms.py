@@ -11,6 +11,11 @@ from check_layering import ALLOWED, FLOORS
 
 PATH = [('conf/*.yaml', ''), ('Config', 'load'), ('Plan', 'plan'), ('Capture', 'execute'), ('Evidence', 'read'), ('Run', 'analyse'), ('files', 'write')]
 PICTURE = 'docs/rooms.svg'
+TITLE = 'Rooms of nl-stage, and the path from configuration to files'
+LEGEND = ('A room may include those below it that tests/layering lists. '
+          'The folders of analysis/ stand on floors: each includes only lower ones.')
+STYLE = ('rect{fill:none;stroke:#888}path{fill:none;stroke:#888}text{font-family:sans-serif;fill:#888}'
+         '.room{font-size:15px;font-weight:bold}.small{font-size:12px}')
 WIDTH, MARGIN, GAP, LINE, ROOM_WIDTH = 1180, 20, 14, 17, 214
 SUFFIXES = {'.cpp', '.h', '.hpp', '.cu', '.py', '.js'}
 
@@ -80,10 +85,9 @@ def picture(root):
             parts += [box(x, y, ROOM_WIDTH, height), text(x + 10, y + 19, room + '/', 'room')]
             parts += [text(x + 10, y + 19 + LINE * (n + 1), line, 'small') for n, line in enumerate(lines[i])]
         y += height + GAP
-    parts.append(text(MARGIN, y + 8, 'A room may include those below it that tests/layering lists. The folders of analysis/ stand on floors: each includes only lower ones.', 'small'))
-    style = 'rect{fill:none;stroke:#888}path{fill:none;stroke:#888}text{font-family:sans-serif;fill:#888}.room{font-size:15px;font-weight:bold}.small{font-size:12px}'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 20}" role="img" aria-label="Rooms of nl-stage, and the path from configuration to files">'
-    return '\n'.join([head, f'<style>{style}</style>', *parts, '</svg>', ''])
+    parts.append(text(MARGIN, y + 8, LEGEND, 'small'))
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 20}" role="img" aria-label="{TITLE}">'
+    return '\n'.join([head, f'<style>{STYLE}</style>', *parts, '</svg>', ''])
 
 
 def main():

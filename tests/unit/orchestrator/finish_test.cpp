@@ -76,7 +76,7 @@ TEST_CASE("a run is handed to whoever records it, with the text of its run.json"
 TEST_CASE("what the trace file leaves out is in the run, and in its run.json") {
   TraceBuilder builder;
   builder.stage("prefill", 1000, 9000);
-  for (int i = 0; i < 40; ++i) builder.kernel("k", 2000, 1000, builder.call(1100 + i));  // 40 at once, and a track has 32 lanes
+  for (int i = 0; i < 40; ++i) builder.kernel("k", 2000 + i, 1000, builder.call(1100 + 3 * i));  // 40 overlap, a track has 32 lanes
   Evidence evidence;
   evidence.trace = std::move(builder.trace);
   const Concluded concluded;

@@ -16,7 +16,7 @@ LEGEND = ('A room may include those below it that tests/layering lists. '
           'The folders of analysis/ stand on floors: each includes only lower ones.')
 STYLE = ('rect{fill:none;stroke:#888}path{fill:none;stroke:#888}text{font-family:sans-serif;fill:#888}'
          '.room{font-size:15px;font-weight:bold}.small{font-size:12px}')
-WIDTH, MARGIN, GAP, LINE, ROOM_WIDTH = 1180, 20, 14, 17, 214
+WIDTH, MARGIN, GAP, LINE, LETTER = 1180, 20, 14, 17, 6.6
 SUFFIXES = {'.cpp', '.h', '.hpp', '.cu', '.py', '.js'}
 
 
@@ -37,16 +37,17 @@ def levels():
     return [by_height[each] for each in sorted(by_height, reverse=True)]
 
 
-def lines_of(root, room):
+def lines_of(root, room, most):
     """What stands in a room's box: its floors from the top, else its folders."""
     names = [name for name in folders(root, room) if '/' not in name]
     if room not in FLOORS:
-        return wrapped(names)
+        return wrapped(names, most)
     inner = {name: [each.split('/')[1] for each in folders(root, room) if each.startswith(name + '/')] for name in names}
-    return [line for floor in reversed(FLOORS[room]) for name in floor for line in wrapped([name + (':' if inner[name] else '')] + inner[name])]
+    return [line for floor in reversed(FLOORS[room]) for name in floor for line in
+            wrapped([name + (':' if inner[name] else '')] + inner[name], most)]
 
 
-def wrapped(words, most=27):
+def wrapped(words, most):
     lines = []
     for word in words:
         if lines and len(lines[-1]) + len(word) + 1 <= most:
@@ -69,20 +70,21 @@ def draw_path(y):
     parts = []
     for i, (noun, verb) in enumerate(PATH):
         x = MARGIN + i * step
-        parts += [box(x, y, step - 62, 34), text(x + 10, y + 22, noun, 'room')]
+        parts += [box(x, y, step - 50, 34), text(x + 10, y + 22, noun, 'room')]
         if verb:
-            parts += [f'<path d="M{x - 58} {y + 17}H{x - 8}m-6 -5l6 5l-6 5"/>', text(x - 54, y + 11, verb, 'small')]
+            parts += [f'<path d="M{x - 46} {y + 17}H{x - 6}m-6 -5l6 5l-6 5"/>', text(x - 47, y + 10, verb, 'small')]
     return parts
 
 
 def picture(root):
     parts, y = draw_path(MARGIN), MARGIN + 34 + 2 * GAP
     for rooms in levels():
-        lines = [lines_of(root, room) for room in rooms]
+        width = (WIDTH - 2 * MARGIN - GAP * (len(rooms) - 1)) // len(rooms)
+        lines = [lines_of(root, room, int((width - 20) / LETTER)) for room in rooms]
         height = 30 + LINE * max(map(len, lines))
         for i, room in enumerate(rooms):
-            x = MARGIN + i * (ROOM_WIDTH + GAP)
-            parts += [box(x, y, ROOM_WIDTH, height), text(x + 10, y + 19, room + '/', 'room')]
+            x = MARGIN + i * (width + GAP)
+            parts += [box(x, y, width, height), text(x + 10, y + 19, room + '/', 'room')]
             parts += [text(x + 10, y + 19 + LINE * (n + 1), line, 'small') for n, line in enumerate(lines[i])]
         y += height + GAP
     parts.append(text(MARGIN, y + 8, LEGEND, 'small'))

@@ -24,7 +24,7 @@ void write_text(std::string_view text, std::FILE* stream = stdout, Colour colour
 // JSON, CSV, HTML: byte by byte, unless it is shown on a terminal. Throws Error(kOutput) where it cannot be written.
 void write_data(std::string_view data);
 
-// At the end: what was printed has arrived. Throws likewise.
+// Called at the end, so that what was printed has arrived. Throws the same Error where it has not.
 void finish_output();
 
 void write_answer(bool is_data, std::string_view answer);  // one of the two

@@ -209,7 +209,7 @@ enum class Code : std::uint16_t {
   kMetersSilent,     // NVML, where energy.enabled is on
   kActivityDenied,   // the GPU's activity was to be sampled
   kActivityFailed,
-  kStallsDenied,  // likewise where warps stall
+  kStallsDenied,  // reading where warps stall was denied
   kStallsFailed,
 
   // Passes that count
@@ -253,7 +253,7 @@ enum class Code : std::uint16_t {
   kEveryKernel,
   kTraceThinned,       // trace.pftrace shows a part
   kTracedWithLess,     // the trace grew too large
-  kTraceCutShort,      // likewise, and there was no less to trace
+  kTraceCutShort,      // the trace grew too large, and nothing could be left out of it
   kNoTimeLeft,         // for one pass
   kLeftOutForTime,     // all such passes
   kFactsDamaged,       // what a process noted about itself

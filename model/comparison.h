@@ -29,7 +29,7 @@ enum class LineReason : std::uint8_t {
   kBelowMinimum,    // significant, and too small to matter
   kTooNoisy,        // not significant, and the interval would hide a large change
   kDrift,           // the runs drift over time, and the sides were captured one after the other
-  kBlockOrder,      // likewise in blocks: a drift cannot be ruled out, though none shows
+  kBlockOrder,      // the sides ran in blocks: a drift does not show, but cannot be ruled out
   kFewRuns,         // too few runs to tell drift or spread from change
   kStageUnchanged,  // its stage did not change: not looked into
   kOnlyInA,
@@ -58,7 +58,7 @@ enum class RunOrder : std::uint8_t { kUnknown, kInterleaved, kBlocks };
 // behind the last, by its key.
 enum class CompareFigure : std::uint8_t {
   kWall,            // of a window
-  kUnprofiledWall,  // likewise, of passes without a profiler
+  kUnprofiledWall,  // the wall time of passes without a profiler
   kGpuWork,         // sum of the kernels and copies that a window launches
   kGpuBusy,         // their union
   kTtft,
@@ -191,7 +191,7 @@ struct Comparability {
   double score = 1;                     // 0..1: each difference takes its part, by severity
   std::vector<Difference> differences;  // the gravest first
   bool refused = false;                 // not comparable: there are no lines and no verdict
-  bool forced = false;                  // likewise, and asked for all the same
+  bool forced = false;                  // the runs are not comparable, and the comparison was asked for all the same
 };
 
 struct ComparedRun {

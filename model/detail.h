@@ -22,7 +22,7 @@ struct DetailLane {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;     // of ranges and calls
   std::int32_t device = 0;   // of GPU work,
-  std::uint32_t stream = 0;  // likewise
+  std::uint32_t stream = 0;  // of a lane of the GPU
   bool stages = false;       // its ranges are those of stages
 };
 

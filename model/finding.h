@@ -29,7 +29,7 @@ struct Finding {
   double confidence = 0;  // 0..1: (1 + weight of the evidence that holds) ÷ (2 + weight of all asked for)
   std::string message;
   std::string plain;   // what is wrong, in everyday words; empty: the rule has none
-  std::string action;  // what to do about it, likewise: "Use CUDA graphs for each step."; empty: see suggestions
+  std::string action;  // what to do about it, in one sentence: "Use CUDA graphs for each step."; empty: see suggestions
   std::vector<FindingEvidence> evidence;
   std::vector<std::string> suggestions;      // those that apply here
   std::optional<double> gain_ns;             // at most this much of the run's measured time

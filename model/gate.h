@@ -25,7 +25,7 @@ struct ExpectationSource {
   std::string nl_stage;                                                           // the version that captured
   std::string captured_by;                                                        // capture_mode(): "nsys", "unprofiled"
   std::string model;                                                              // empty: not known
-  std::string architecture = {}, precision = {}, batch = {}, prompt_tokens = {};  // what was run, likewise
+  std::string architecture = {}, precision = {}, batch = {}, prompt_tokens = {};  // what was run; empty: not known
   friend bool operator==(const ExpectationSource&, const ExpectationSource&) = default;
 };
 

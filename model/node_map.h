@@ -15,7 +15,7 @@ enum class NodeMatch : std::uint8_t {
   kName,    // they have the same name
   kHolds,   // a node of one was fused into the other, or both hold the same
   kShapes,  // the same type and the same shapes, as often on both sides, in order
-  kInput,   // likewise, by the shape of the first input: backends do not all record constants
+  kInput,   // paired by the shape of the first input: not all backends record constants
   kOrder,   // the same type between the same neighbours, in order
 };
 

@@ -37,7 +37,7 @@ struct OperatorEntry {
   std::optional<Ns> cuda_total_ns;                 // kernels and copies launched inside; empty: no GPU data
   std::optional<Ns> cuda_self_ns;                  // of them, those launched by this operator itself
   std::vector<OperatorShape> shapes;               // the ones with the most time first
-  std::vector<OperatorKernel> kernels;             // likewise; launched inside
+  std::vector<OperatorKernel> kernels;             // most time first, launched inside it
   std::vector<std::pair<std::string, Ns>> stages;  // self GPU time (host time without GPU data) by stage
 };
 

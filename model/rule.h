@@ -44,7 +44,7 @@ struct RuleSpec {
   std::vector<RuleSeverity> severity;
   RuleText message;
   std::vector<RuleAdvice> plain;   // the same, for people who never saw a profiler: the first that holds; may be empty
-  std::vector<RuleAdvice> action;  // and what to do about it, in one sentence, likewise
+  std::vector<RuleAdvice> action;  // what to do about it: the first sentence whose condition holds
   std::vector<RuleEvidence> evidence;
   std::vector<RuleAdvice> suggestions;  // all that hold
   std::optional<RuleText> gain;         // nanoseconds of the subject's time

@@ -109,7 +109,7 @@ struct LaunchWaits {
   Ns starved_ns = 0, latency_ns = 0;
   Ns outside_calls_ns = 0;         // of starved_ns: in no CUDA call, but in the program's own code
   std::vector<LateLaunches> late;  // what the GPU waits for longest first
-  std::vector<WaitCall> calls;     // in starved_ns, likewise
+  std::vector<WaitCall> calls;     // calls of the host inside starved_ns, the longest first
   Ns wait_ns() const { return starved_ns + latency_ns; }
 };
 

@@ -14,7 +14,7 @@ struct TextTable {
   std::vector<bool> numbers;                                                 // columns to the right; missing: to the left
   std::size_t always_shown = 1;                                              // of the columns of numbers, those that are never left out
   bool ruled = false;                                                        // a line of dashes under the head
-  std::size_t texts_always_shown = std::numeric_limits<std::size_t>::max();  // of the columns of texts, likewise
+  std::size_t texts_always_shown = std::numeric_limits<std::size_t>::max();  // as many columns of texts are always shown
 };
 
 struct FittedTable {

@@ -27,7 +27,7 @@ struct Words {
   Severity severity;      // kInfo: worth knowing; kHigh: a problem of the run
   ErrorKind kind;         // decides the exit status where it is a problem
   std::string_view text;  // with {0}, {1} for Remark::details
-  std::string_view fix;   // likewise; empty: there is nothing to do
+  std::string_view fix;   // what to do about it, with the same gaps; empty: there is nothing to do
 };
 
 const Words& words_of(Code code);

@@ -30,7 +30,7 @@ struct RangeName {
 };
 
 // A literal "LLM@prefill" in the default domain, which is what PyTorch's range_push makes of it, means
-// the range prefill of the domain LLM, and likewise LLM.ops@…, LLM.layers@…, LLM.lines@… and LLM.clock@…; anything else stays as it is.
+// the range prefill of the domain LLM; the same holds for LLM.ops@…, LLM.layers@…, LLM.lines@… and LLM.clock@…; anything else stays as it is.
 RangeName normalise_range(std::string_view domain, std::string_view name);
 
 // The stage a range stands for: "prefill", "decode" (decode_all, or decode), "decode_step"; any other

@@ -13,7 +13,7 @@ class CpuModel {
   CpuModel(const Shape& shape, const Weights& weights, int capacity, int threads);
 
   void reset() { length_ = 0; }
-  int prefill(const std::vector<int>& prompt);  // the most likely next token, likewise
+  int prefill(const std::vector<int>& prompt);  // returns the most likely next token
   int decode(int token);
 
   // Appends the tokens to the sequence and returns the logits after the last of them.

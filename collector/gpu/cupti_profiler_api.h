@@ -6,7 +6,7 @@
 #include "collector/gpu/cupti_api.h"
 
 // The part of CUPTI that reads the GPU's counters, in our own words as in cupti_api.h: the Range Profiler and PM
-// sampling (CUDA 12.6 and later), PC sampling (11.3 and later). Checked by cupti_layout_test.cpp likewise.
+// sampling (CUDA 12.6 and later), PC sampling (11.3 and later). cupti_layout_test.cpp checks it, too.
 namespace nl::collector::cupti {
 
 inline constexpr Result kNotReady = 13, kHardwareBusy = 26, kNotSupported = 27, kVirtualised = 33, kNoPrivilege = 35, kOldProfiler = 36,

@@ -9,7 +9,7 @@ namespace nl::exporters {
 struct Limits {
   std::optional<int> minimum = 0;  // of numbers; of a list or a map, of the numbers in it
   std::optional<int> maximum = {};
-  const char* pattern = nullptr;  // of texts, likewise
+  const char* pattern = nullptr;  // of texts; null: any
   std::size_t most_items = 0;     // of a list; 0: any number
 };
 

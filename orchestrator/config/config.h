@@ -200,7 +200,7 @@ struct ConfigRequest {
   std::vector<std::string> sets = {};      // "run.top_n_kernels=20", in order
   std::vector<std::string> rules = {};     // --rules: added to analysis.rules
   std::string name = {};                   // --name: wins over everything; empty: not given
-  std::vector<std::string> command = {};   // after "--": likewise
+  std::vector<std::string> command = {};   // after "--": wins over everything
 };
 
 // Composes the runner file, the presets it names, the model and the --set values; later wins. Throws

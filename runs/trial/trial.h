@@ -27,7 +27,7 @@ struct TrialSide {
 struct TrialRequest {
   TrialSide a, b;
   std::vector<std::string> sets = {};  // of both
-  std::string model = {};              // likewise
+  std::string model = {};              // of both
   std::string profile = "light";       // runner of the one profiled run a side; empty: none
   int rounds = 20;                     // at most
   int warmup = 1;                      // rounds before, which do not count

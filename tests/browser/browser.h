@@ -31,7 +31,7 @@ class Browser {
   std::string screenshot();  // the bytes of a PNG
   std::string pdf();
   void press(const std::string& key, int code = 0);  // on what has the focus
-  void type(const std::string& text);                // likewise
+  void type(const std::string& text);                // into what has the focus
   void mouse(const std::string& type, double x, double y,
              nlohmann::json more = nlohmann::json::object());  // "mousePressed", "mouseWheel" …
   void click(double x, double y);

@@ -20,7 +20,7 @@ class DtypeTable {
  private:
   using Key = std::pair<std::string, std::string>;
   std::map<Key, std::string> by_shapes_;                                 // "": they disagree
-  std::map<std::pair<std::string, std::size_t>, std::string> by_count_;  // likewise
+  std::map<std::pair<std::string, std::size_t>, std::string> by_count_;  // by name and number of inputs; "": they disagree
 };
 
 // "[[1, 2], [], [3]]" has three.

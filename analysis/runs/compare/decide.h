@@ -22,7 +22,7 @@ class Judge {
 
   // The medians of both sides, their change and how likely chance gives it, of one value a run.
   LineTest measure(CompareLine line, std::vector<OrderedValue> values) const;
-  // Likewise of one run a side, from the windows of each in the order of time.
+  // The same decision for one run a side, from the windows of each in the order of time.
   LineTest measure_windows(CompareLine line, const std::vector<double>& a, const std::vector<double>& b) const;
   // The medians alone: what was not looked into, and why.
   static CompareLine glance(CompareLine line, const std::vector<OrderedValue>& values, LineReason why);

@@ -27,7 +27,7 @@ std::string main_stage_of(const Sides& sides, const std::string& whole_stage);
 
 // Why the inside of a stage is not looked into; nothing where one of its own lines shows a change, however small.
 std::optional<LineReason> why_not_entered(const RunLines& lines, const std::string& stage);
-// Likewise for what belongs to no stage: it is looked at where any stage changed.
+// The same for what belongs to no stage: it is looked at where any stage changed.
 std::optional<LineReason> why_not_entered(const RunLines& lines);
 
 CompareSection section_of(std::vector<LineTest> tests);

@@ -42,11 +42,11 @@ void add_metric_fields(MetricPlace place, std::vector<Field>& fields);  // one f
 // Of model/run_metrics: one for each that rules may ask for.
 void add_figure_fields(RunMetricScope scope, RunPart part, std::vector<Field>& fields);
 void add_time_fields(std::vector<Field>& fields);                   // of the run and of a stage alike
-void add_communication_fields(std::vector<Field>& fields);          // likewise, a part of those
+void add_communication_fields(std::vector<Field>& fields);          // of the run and of a stage alike: a part of the time fields
 void add_stage_communication_fields(std::vector<Field>& fields);    // a part of the stage's
 void add_capture_communication_fields(std::vector<Field>& fields);  // a part of the run's
 void add_host_fields(std::vector<Field>& fields);                   // a part of the stage's
-void add_host_code_fields(std::vector<Field>& fields);              // likewise
+void add_host_code_fields(std::vector<Field>& fields);              // a part of the stage's
 void add_run_fields(std::vector<Field>& fields);
 void add_stage_fields(std::vector<Field>& fields);
 void add_kernel_fields(std::vector<Field>& fields);

@@ -41,8 +41,8 @@ Section import_stats(const Run& run);
 Blocks counters(const Run& run);       // a part of the stages
 Blocks late_launches(const Run& run);  // a part of the budgets: what the host did while the GPU waited for launches
 Blocks gpus(const Run& run);           // a part of the budgets; nothing for one GPU that talks to no other
-Blocks communication(const Run& run);  // likewise
-Blocks iterations(const Run& run);     // likewise
+Blocks communication(const Run& run);  // empty where there is nothing to say
+Blocks iterations(const Run& run);     // empty where there is nothing to say
 FlameChart flame_graph(const Run& run, const StageEntry& stage);  // of its waits for launches; without frames: no stacks
 Blocks roofline(const Run& run);                                  // a part of the efficiency
 bool several_gpus(const std::vector<KernelEntry>& kernels);

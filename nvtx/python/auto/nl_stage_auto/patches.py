@@ -37,7 +37,7 @@ class Patches:
         return self._replace(owner, name, original, make(original))
 
     def wrap_of_torch(self, owner, name, make):
-        """Likewise, for what may be called while torch.compile compiles."""
+        """The same, for what may be called while torch.compile compiles."""
         wrapped = owner is not None and self.wrap(owner, name, make)
         if wrapped:
             hide_from_compiler(vars(owner)[name])

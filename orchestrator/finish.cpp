@@ -18,12 +18,11 @@ Run analysed(const Evidence& evidence, const analysis::Knowledge& knowledge) {
 }
 
 // What came up after the analysis is for the run to say, too.
-Run with_ending(Run run, const Evidence& evidence, const std::optional<Remark>& thinned) {
+Run with_ending(Run run, const std::optional<Remark>& thinned) {
   if (thinned) run.provenance.adaptations.push_back(*thinned);
   if (Interrupts::signal() == 0 || gravest(run.problems) == ErrorKind::kInterrupted) return run;
   run.problems.push_back(problem_of(interruption(Interrupts::signal())));
-  const Trace& trace = evidence.trace;
-  run.status = status_of(run.problems, trace.has_range_data || trace.has_kernel_data || trace.has_api_data);
+  run.status = RunStatus::kInterrupted;  // graver than any other problem, whatever was captured
   return run;
 }
 
@@ -46,7 +45,7 @@ RunResult conclude(const Evidence& evidence, const analysis::Knowledge& knowledg
   auto stats = write_stats(bundle, config, evidence.trace);
   Run run = analysed(evidence, knowledge);
   const auto thinned = write_trace_files(bundle, config, evidence, run);
-  run = with_ending(std::move(run), evidence, thinned);
+  run = with_ending(std::move(run), thinned);
   stats.get();
   const std::string run_json = write_bundle(bundle, config, evidence, run);
   RunResult result = result_of(std::move(run), bundle);

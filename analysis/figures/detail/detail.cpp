@@ -36,9 +36,6 @@ std::string device_title(const Trace& trace, const GpuLane& lane) {
 
 class DetailMaker {
  public:
-  DetailMaker(const Trace& trace, const CaptureSpan& capture, const WarmupRule& warmup, const Spans& cited, const DetailLimits& limits)
-      : DetailMaker(StagedTrace(trace, warmup), capture, cited, limits) {}
-
   DetailMaker(StagedTrace staged, const CaptureSpan& capture, const Spans& cited, const DetailLimits& limits)
       : trace_(staged.trace), limits_(limits), stages_(std::move(staged.table)), windows_(std::move(staged.windows)), capture_(capture) {
     std::stable_sort(windows_.begin(), windows_.end(), [](const Window& a, const Window& b) {
@@ -122,7 +119,7 @@ class DetailMaker {
 
 Detail make_detail(const Trace& trace, const WarmupRule& warmup, const Spans& cited, const DetailLimits& limits) {
   const CaptureSpan capture = capture_span(trace);
-  return capture.empty() ? Detail() : DetailMaker(trace, capture, warmup, cited, limits).make();
+  return capture.empty() ? Detail() : DetailMaker(StagedTrace(trace, warmup), capture, cited, limits).make();
 }
 
 Spans cited_moments(const Run& run) {

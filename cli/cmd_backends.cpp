@@ -1,11 +1,4 @@
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
-#include <cstdio>
-#include <functional>
-#include <memory>
 
 #include "adapters/adapter.h"
 #include "cli/json_output.h"
@@ -21,10 +14,14 @@ std::string backend_text(const adapters::Adapter& adapter, const adapters::Avail
 }
 
 nlohmann::ordered_json backend_json(const adapters::Adapter& adapter, const adapters::Availability& here) {
-  const auto or_null = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
-  return {{"name", adapter.name()},      {"title", adapter.title()},         {"built_in", here.built_in},
-          {"loads", here.loads},         {"version", or_null(here.version)}, {"library", or_null(here.library)},
-          {"providers", here.providers}, {"reason", or_null(here.reason)}};
+  return {{"name", adapter.name()},
+          {"title", adapter.title()},
+          {"built_in", here.built_in},
+          {"loads", here.loads},
+          {"version", text_or_null(here.version)},
+          {"library", text_or_null(here.library)},
+          {"providers", here.providers},
+          {"reason", text_or_null(here.reason)}};
 }
 
 int print_backends(bool json) {

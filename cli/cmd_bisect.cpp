@@ -1,10 +1,4 @@
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
 #include <fstream>
-#include <functional>
-#include <memory>
 
 #include "cli/exit_status.h"
 #include "cli/output.h"
@@ -16,7 +10,7 @@
 #include "model/comparison_keys.h"
 #include "model/error.h"
 #include "orchestrator/bundle/results_folder.h"
-#include "runs/bisect/commits.h"
+#include "runs/bisect/bisect.h"
 
 namespace nl::cli {
 namespace {

@@ -1,10 +1,3 @@
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
-#include <functional>
-#include <memory>
-
 #include "cli/exit_status.h"
 #include "cli/output.h"
 #include "cli/print_result.h"

@@ -1,11 +1,6 @@
-#include <CLI/CLI.hpp>
-
-#include <functional>
-#include <memory>
-
-#include "cli/check_text.h"
 #include "cli/exit_status.h"
 #include "cli/output.h"
+#include "cli/print_result.h"
 #include "cli/verbs.h"
 #include "orchestrator/doctor/doctor.h"
 

@@ -1,17 +1,9 @@
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
-#include <functional>
-#include <memory>
-#include <nlohmann/json.hpp>
-
 #include "cli/json_output.h"
 #include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "exporters/fingerprint/fingerprint_text.h"
 #include "model/error.h"
-#include "runs/fingerprint/fingerprint_search.h"
+#include "runs/fingerprint/fingerprint.h"
 
 namespace nl::cli {
 namespace {

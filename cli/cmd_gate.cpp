@@ -1,21 +1,13 @@
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
-#include <cstdio>
-#include <functional>
-#include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
-#include "cli/output.h"
 #include "cli/verbs.h"
 #include "exporters/gate/gate_reports.h"
 #include "model/comparison_keys.h"
 #include "model/error.h"
-#include "runs/compare/named_run.h"
 #include "runs/gate/gate.h"
+#include "runs/ledger/bundles.h"
 
 namespace nl::cli {
 namespace {

@@ -1,15 +1,11 @@
-#include <CLI/CLI.hpp>
-
-#include <functional>
 #include <map>
-#include <memory>
 
 #include "cli/print_result.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "orchestrator/import_files.h"
 #include "parsers/registry.h"
-#include "runs/ledger/record_run.h"
+#include "runs/ledger/bundles.h"
 
 namespace nl::cli {
 namespace {

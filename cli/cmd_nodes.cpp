@@ -1,9 +1,3 @@
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
-#include <functional>
-#include <memory>
-
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "exporters/report/nodes.h"

@@ -1,13 +1,4 @@
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
-#include <functional>
-#include <memory>
-#include <nlohmann/json.hpp>
-
 #include "cli/json_output.h"
-#include "cli/output.h"
 #include "cli/verbs.h"
 #include "orchestrator/report.h"
 

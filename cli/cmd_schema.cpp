@@ -1,8 +1,3 @@
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
-#include <functional>
-#include <memory>
 #include <vector>
 
 #include "cli/json_output.h"

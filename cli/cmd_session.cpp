@@ -1,12 +1,7 @@
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <memory>
 
 #include "cli/output.h"
-#include "cli/session_flags.h"
+#include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "orchestrator/session/session.h"
 

@@ -1,15 +1,10 @@
-#include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <unistd.h>
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "analysis/nsys_stats/reports.h"
 #include "cli/output.h"

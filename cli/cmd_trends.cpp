@@ -1,10 +1,3 @@
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
-#include <functional>
-#include <memory>
-
 #include "cli/ledger_flags.h"
 #include "cli/output.h"
 #include "cli/value_checks.h"

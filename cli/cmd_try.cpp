@@ -1,10 +1,4 @@
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
-#include <cstdio>
-#include <functional>
-#include <memory>
 
 #include "cli/exit_status.h"
 #include "cli/output.h"

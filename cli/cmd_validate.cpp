@@ -1,12 +1,6 @@
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

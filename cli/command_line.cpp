@@ -1,14 +1,10 @@
 #include "cli/command_line.h"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <string>
 #include <string_view>
 
-#include "cli/help_json.h"
 #include "cli/json_output.h"
-#include "cli/output.h"
 #include "cli/usage_error.h"
 #include "cli/verbs.h"
 #include "cli/workload_words.h"
@@ -16,6 +12,20 @@
 
 namespace nl::cli {
 namespace {
+
+// {name, description, flags: [{names, description, required}], verbs: [{name, description}]}
+nlohmann::ordered_json help_json(const CLI::App& verb) {
+  nlohmann::ordered_json out = {{"name", verb.get_name()}, {"description", verb.get_description()}};
+  out["flags"] = nlohmann::ordered_json::array();
+  for (const CLI::Option* option : verb.get_options())
+    if (!option->get_group().empty())
+      out["flags"].push_back(
+          {{"names", option->get_name(true, true)}, {"description", option->get_description()}, {"required", option->get_required()}});
+  out["verbs"] = nlohmann::ordered_json::array();
+  for (const CLI::App* each : verb.get_subcommands([](const CLI::App* below) { return !below->get_group().empty(); }))
+    out["verbs"].push_back({{"name", each->get_name()}, {"description", each->get_description()}});
+  return out;
+}
 
 constexpr const char* kName = "nl-stage";
 constexpr std::string_view kJsonFlag = "--json";
@@ -33,7 +43,41 @@ int print_version(bool json) {
   return 0;
 }
 
+struct HelpFlags {
+  std::vector<std::string> words;
+  bool json = false;
+};
+
+// "fingerprint search" is a verb of a verb.
+int print_help_of(CLI::App& app, const HelpFlags& flags) {
+  app.clear();  // else CLI11 would print the help of `help`, which is what was parsed
+  const CLI::App* verb = &app;
+  std::string before;
+  for (const std::string& word : flags.words) {
+    const CLI::App* const next = verb_named(*verb, word);
+    if (next == nullptr) throw unknown_verb(*verb, word);
+    before += (before.empty() ? "" : " ") + verb->get_name();
+    verb = next;
+  }
+  if (flags.json) write_json(help_json(*verb));
+  else write_text(verb->help(before));
+  return 0;
+}
+
 }  // namespace
+
+void add_help(CLI::App& app, std::function<int()>& action) {
+  auto flags = std::make_shared<HelpFlags>();
+  CLI::App* verb = app.add_subcommand("help", "Print the flags and examples of a verb");
+  verb->add_option("verb", flags->words, "its name; none: the list of all")->type_name("VERB");
+  verb->add_flag("--json", flags->json, "print {name, description, flags, verbs}");
+  verb->footer(
+      "Examples:\n"
+      "  nl-stage help\n"
+      "  nl-stage help import\n"
+      "  nl-stage help fingerprint search");
+  verb->callback([flags, &app, &action] { action = [flags, &app] { return print_help_of(app, *flags); }; });
+}
 
 const CLI::App* verb_named(const CLI::App& app, std::string_view name) {
   const auto found = app.get_subcommands([name](const CLI::App* verb) { return verb->get_name() == name; });

@@ -9,6 +9,9 @@ class App;
 // The command line as main() and the tests set it up and read it.
 namespace nl::cli {
 
+// The whole program. The only place that catches what verbs throw, and prints it.
+int main(int argc, char** argv);
+
 // Name, version, examples and every verb. A verb sets `action` when it is parsed.
 void set_up(CLI::App& app, std::function<int()>& action);
 

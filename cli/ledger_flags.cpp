@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "cli/run_flags.h"
-#include "runs/ledger/time_text.h"
+#include "runs/ledger/ledger.h"
 
 namespace nl::cli {
 

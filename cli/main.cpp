@@ -1,11 +1,10 @@
-#include "cli/main.h"
+#include "cli/command_line.h"
 
 #include <CLI/CLI.hpp>
 
 #include <exception>
 #include <functional>
 
-#include "cli/command_line.h"
 #include "cli/exit_status.h"
 #include "cli/output.h"
 #include "cli/print_result.h"

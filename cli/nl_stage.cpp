@@ -1,3 +1,3 @@
-#include "cli/main.h"
+#include "cli/command_line.h"
 
 int main(int argc, char** argv) { return nl::cli::main(argc, argv); }

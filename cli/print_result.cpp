@@ -14,6 +14,7 @@
 #include "exporters/report/text/run_text.h"
 #include "model/text_table.h"
 #include "model/words.h"
+#include "model/wrapped_text.h"
 
 namespace nl::cli {
 namespace {
@@ -112,7 +113,7 @@ void print_json(const orchestrator::RunResult& result, int status) {
   out["bundle"] = result.bundle.string();
   out["status"] = key_of(result.run.status);
   out["exit_status"] = status;
-  out["ledger"] = result.ledger.location.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(result.ledger.location);
+  out["ledger"] = text_or_null(result.ledger.location);
   out["problems"] = nlohmann::ordered_json::array();
   for (const auto& problem : result.run.problems)
     out["problems"].push_back(
@@ -125,6 +126,18 @@ void print_lines(bool grave, const std::string& what, const std::string& where, 
   write_err(" {}\n", what);
   if (!where.empty()) write_err("where: {}\n", where);
   if (!fix.empty()) write_err("fix:   {}\n", fix);
+}
+
+constexpr std::size_t kLevelWidth = 9;       // "blocked" and two blanks
+constexpr std::size_t kLeastTextWidth = 24;  // beside the subjects; where there is less, the text goes on below them
+
+Colour colour_of(orchestrator::CheckLevel level) {
+  switch (level) {
+    case orchestrator::CheckLevel::kOk: return Colour::kGreen;
+    case orchestrator::CheckLevel::kWarning: return Colour::kYellow;
+    case orchestrator::CheckLevel::kBlocked: return Colour::kRed;
+  }
+  return Colour::kNone;
 }
 
 }  // namespace
@@ -178,6 +191,18 @@ int print_result(const orchestrator::RunResult& result, bool json) {
   if (const auto& failure = result.ledger.failure)
     print_lines(false, "The run is not in the ledger: " + failure->message, failure->where, failure->fix);
   return status;
+}
+
+void print_checks(const std::vector<orchestrator::Check>& checks) {
+  std::size_t subjects = 0;
+  for (const auto& check : checks) subjects = std::max(subjects, check.subject.size());
+  const std::size_t width = line_width(), begin = kLevelWidth + subjects + 2;
+  const std::size_t indent = width == 0 || width >= begin + kLeastTextWidth ? begin : kLevelWidth;
+  for (const auto& check : checks) {
+    write_text(fmt::format("{:<{}}", level_name(check.level), kLevelWidth - 2), stdout, colour_of(check.level));
+    write_out("  {:<{}}  {}\n", check.subject, subjects, wrapped(check.finding, width, begin, indent));
+    if (!check.fix.empty()) write_out("{:{}}fix: {}\n", "", indent, wrapped(check.fix, width, indent + 5, indent + 5));
+  }
 }
 
 }  // namespace nl::cli

@@ -3,6 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/output.h"
+#include "orchestrator/doctor/doctor.h"
 #include "orchestrator/run.h"
 
 namespace nl::cli {
@@ -19,5 +20,8 @@ int print_failure(const Error& error, bool json);
 nlohmann::ordered_json error_json(const Error& error);  // {kind, what, where, fix, exit_status}
 
 Colour severity_colour(Severity severity);
+
+// One line a check, with its level in colour, and below it the fix; on a terminal broken into lines that fit.
+void print_checks(const std::vector<orchestrator::Check>& checks);
 
 }  // namespace nl::cli

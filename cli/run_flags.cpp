@@ -3,26 +3,65 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
+#include <nlohmann/json.hpp>
 
-#include "cli/output.h"
-#include "cli/print_result.h"
 #include "cli/workload_words.h"
-#include "orchestrator/capture/plan.h"
+#include "model/error.h"
 #include "orchestrator/config/units.h"
-#include "orchestrator/machine/tools.h"
-#include "orchestrator/run.h"
-#include "runs/ledger/record_run.h"
 
 namespace nl::cli {
 namespace {
 
-orchestrator::Echo echo_of(const RunVerbFlags& flags) {
-  if (flags.verbose) return orchestrator::Echo::kEverything;
-  return flags.quiet ? orchestrator::Echo::kNothing : orchestrator::Echo::kWorkload;
-}
+// Quoted as JSON, which is YAML: names may have colons and commas.
+std::string list_text(const std::vector<std::string>& items) { return nlohmann::json(items).dump(); }
 
 }  // namespace
+
+void add_session_flags(CLI::App& verb, SessionFlags& flags) {
+  const std::string group = "A model file";
+  verb.add_option("--backend", flags.backend, "what runs the model file: onnxruntime, libtorch, tensorrt (nl-stage backends)")
+      ->group(group);
+  verb.add_option("--provider", flags.provider, "what executes it: cpu, cuda …; default: the first that `nl-stage backends` lists")
+      ->group(group);
+  verb.add_option("--precision", flags.precision, "fp32, fp16, bf16 or int8; default: as the model has it")->group(group);
+  verb.add_option("--inputs", flags.inputs, "random, zeros, or a .npz or .npy file; default: random")->group(group);
+  verb.add_option("--batch", flags.batch, "short for --dim batch=N")->group(group)->type_name("N");
+  verb.add_option("--seq", flags.seq, "short for --dim seq=N")->group(group)->type_name("N");
+  verb.add_option("--dim", flags.dims, "size of a dimension that the model leaves open; repeatable")
+      ->group(group)
+      ->allow_extra_args(false)
+      ->type_name("NAME=N");
+  verb.add_option("--shape", flags.shapes, "shape and type of an input that the model does not describe: x=2x16:float32; repeatable")
+      ->group(group)
+      ->allow_extra_args(false)
+      ->type_name("NAME=SHAPE");
+  verb.add_option("--iterations", flags.iterations, "measured iterations; default: 20")->group(group)->type_name("N");
+  verb.add_option("--warmup", flags.warmup, "iterations before them; default: 3")->group(group)->type_name("N");
+  verb.add_option("--threads", flags.threads, "threads of one operator; default: as the backend chooses")->group(group)->type_name("N");
+  verb.add_option("--seed", flags.seed, "of random inputs; default: 1")->group(group)->type_name("N");
+}
+
+std::vector<std::string> session_sets(const SessionFlags& flags, const std::string& model) {
+  std::vector<std::string> sets;
+  const auto set = [&](const char* key, const std::string& value) {
+    if (!value.empty()) sets.push_back(std::string("session.") + key + "=" + value);
+  };
+  std::vector<std::string> dims = flags.dims;
+  if (!flags.batch.empty()) dims.push_back("batch=" + flags.batch);
+  if (!flags.seq.empty()) dims.push_back("seq=" + flags.seq);
+  set("backend", flags.backend);
+  if (!flags.backend.empty()) set("model", model);
+  set("provider", flags.provider);
+  set("precision", flags.precision);
+  set("inputs", flags.inputs);
+  if (!dims.empty()) set("dims", list_text(dims));
+  if (!flags.shapes.empty()) set("shapes", list_text(flags.shapes));
+  set("iterations", flags.iterations);
+  set("warmup", flags.warmup);
+  set("threads", flags.threads);
+  set("seed", flags.seed);
+  return sets;
+}
 
 double seconds_of(const std::string& time) {
   if (const auto seconds = orchestrator::seconds_in(time)) return *seconds;
@@ -64,35 +103,6 @@ orchestrator::ConfigRequest config_request(const RunFlags& flags) {
           .rules = flags.rules,
           .name = flags.name,
           .command = workload_given()};
-}
-
-void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags) {
-  add_run_flags(verb, flags);
-  verb.add_flag("--dry-run", flags.dry_run, "print the exact command of every pass; start none");
-  CLI::Option* quiet = verb.add_flag("-q,--quiet", flags.quiet, "keep the workload's output in logs/ only");
-  verb.add_flag("-v,--verbose", flags.verbose, "show the output of every pass, with what nsys and ncu say; logs/ has it in any case")
-      ->excludes(quiet);
-  verb.add_flag("--json", flags.json, "print {run_id, bundle, status, exit_status, ledger, problems} on stdout");
-  verb.add_flag("--keep-env", flags.keep_env, "leave the workload's environment in the exported SQLite");
-}
-
-int run_verb(const RunVerbFlags& flags) {
-  orchestrator::ConfigRequest request = config_request(flags);
-  if (flags.keep_env) request.sets.push_back("artifacts.keep_env=true");
-  const orchestrator::Config config = orchestrator::load_config(request);
-  if (flags.dry_run) return print_plan(config, flags, flags.json);
-  orchestrator::ProcessLauncher launcher;
-  return print_result(orchestrator::run_workload({config, flags.out, echo_of(flags), runs::record_run}, launcher), flags.json);
-}
-
-int print_plan(const orchestrator::Config& config, const RunFlags& flags, bool json) {
-  // The stamp is not known before the run; everything else is as it will be.
-  const std::filesystem::path fresh =
-      std::filesystem::path(config.artifacts.dir) / fmt::format("STAMP-{}-{}", config.run.name, config.run.mode);
-  const std::filesystem::path bundle = flags.out.empty() ? fresh : std::filesystem::path(flags.out);
-  const orchestrator::Plan plan = orchestrator::make_plan(config, orchestrator::find_tools(config.tools), bundle);
-  write_answer(json, json ? orchestrator::plan_json(plan) : describe_plan(plan));
-  return 0;
 }
 
 }  // namespace nl::cli

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/session_flags.h"
 #include "orchestrator/config/config.h"
 
 namespace CLI {
@@ -15,6 +14,18 @@ namespace nl::cli {
 inline constexpr const char* kLedgerHelp =
     "the ledger: a file of SQLite, or postgresql://…; default: $NL_STAGE_LEDGER, else in the user's data folder; off: none";
 
+// The flags that name a model file and how it is run: of `profile`, `run`, `plan` and `session`. Each is a key of the section `session`.
+struct SessionFlags {
+  std::string backend, provider, precision, inputs;
+  std::vector<std::string> dims, shapes;
+  std::string batch, seq, iterations, warmup, threads, seed;
+};
+
+void add_session_flags(CLI::App& verb, SessionFlags& flags);
+
+// As --set would give them; only what was given. model: the file.
+std::vector<std::string> session_sets(const SessionFlags& flags, const std::string& model);
+
 // The flags that `plan` and `run` share: they name the configuration and the command.
 struct RunFlags : SessionFlags {
   std::string config = "deep";
@@ -22,22 +33,10 @@ struct RunFlags : SessionFlags {
   std::vector<std::string> sets, rules;
 };
 
-// And those of `run` and `profile`, which start it.
-struct RunVerbFlags : RunFlags {
-  bool dry_run = false, quiet = false, verbose = false, json = false, keep_env = false;
-};
-
 double seconds_of(const std::string& time);  // "90s"; Error(kUsage) where it is none
 
 void add_run_flags(CLI::App& verb, RunFlags& flags);
-void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags);
 
 orchestrator::ConfigRequest config_request(const RunFlags& flags);
-
-// For `plan` and `run --dry-run`.
-int print_plan(const orchestrator::Config& config, const RunFlags& flags, bool json);
-
-// Runs, or prints the plan; returns the exit status.
-int run_verb(const RunVerbFlags& flags);
 
 }  // namespace nl::cli

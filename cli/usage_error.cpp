@@ -5,10 +5,11 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <vector>
 
-#include "cli/argument_fault.h"
+#include "cli/manual/reference.h"
 #include "cli/workload_words.h"
 #include "orchestrator/config/nearest.h"
 
@@ -40,6 +41,138 @@ Error misplaced_flag(const CLI::App& app, const CLI::App& verb, const std::strin
   const auto names = flag_names(verb);
   if (std::find(names.begin(), names.end(), flag) == names.end()) return unknown_flag(app, flag);
   return {ErrorKind::kUsage, fmt::format("{} stands before the verb", flag), kWhere, fmt::format("write {} {} …", called_as(verb), flag)};
+}
+
+using Options = std::vector<const CLI::Option*>;
+
+// Of the program, then of the verb, then of the verb below it: the order in which CLI11 looks at them.
+Options all_options(const CLI::App& app) {
+  Options options = app.get_options();
+  for (const CLI::App* verb : app.get_subcommands())
+    for (const CLI::Option* option : all_options(*verb)) options.push_back(option);
+  return options;
+}
+
+Options given_options(const CLI::App& app) {
+  Options options = all_options(app);
+  std::erase_if(options, [](const CLI::Option* option) { return option->count() == 0; });
+  return options;
+}
+
+// "--rounds"; "RUN" of a positional one
+std::string name_of(const CLI::Option& option) {
+  const Argument argument = argument_of(option);
+  return option.nonpositional() ? argument.names.back() : argument.type;
+}
+
+// "--rounds N"
+std::string shown(const CLI::Option& option) {
+  const std::string type = argument_of(option).type;
+  return option.nonpositional() && !type.empty() ? name_of(option) + " " + type : name_of(option);
+}
+
+Error fault(std::string what, std::string where, std::string fix) {
+  return {ErrorKind::kUsage, std::move(what), std::move(where), std::move(fix)};
+}
+
+Error unread(const CLI::App& app) {
+  const std::string called = called_as(innermost_verb(app));
+  return fault("the command line cannot be read", called, fmt::format("`{} --help` has the flags and examples", called));
+}
+
+Error missing_argument(const CLI::App& app) {
+  const std::string called = called_as(innermost_verb(app));
+  for (const CLI::Option* option : all_options(app))
+    if (option->get_required() && option->count() == 0)
+      return fault(shown(*option) + " is missing", called,
+                   fmt::format("add {}: {}; `{} --help` has examples", shown(*option), option->get_description(), called));
+  return fault("no verb is given", called, fmt::format("`{} --help` lists the verbs", called));
+}
+
+Error no_value(const CLI::Option& option) {
+  return fault(name_of(option) + " has no value", name_of(option), fmt::format("write {}", shown(option)));
+}
+
+bool is_number(const std::string& text) {
+  double number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size();
+}
+
+Error wrong_value(const CLI::App& app, const CLI::Option& option) {
+  const Argument argument = argument_of(option);
+  const std::string name = name_of(option);
+  if (argument.type.empty()) return fault(name + " takes no value", name, fmt::format("write {} alone", name));
+  const auto known = [&](const std::string& value) {
+    return std::find(argument.choices.begin(), argument.choices.end(), value) != argument.choices.end();
+  };
+  const auto first_wrong = std::find_if_not(option.results().begin(), option.results().end(), known);
+  const std::string value = first_wrong == option.results().end() ? option.results().back() : *first_wrong;
+  const auto flags = flag_names(innermost_verb(app));
+  if (std::find(flags.begin(), flags.end(), value) != flags.end()) return no_value(option);  // "--rounds --json"
+  const std::string what = fmt::format("'{}' is no value of {}", value, name);
+  if (!argument.choices.empty()) return fault(what, name, orchestrator::nearest_or_all(value, argument.choices));
+  return fault(what, name,
+               fmt::format("write {}", !argument.limits.empty() ? argument.limits
+                                       : is_number(value)       ? "a whole number"
+                                                                : "a number"));
+}
+
+Error too_many_values(const CLI::Option& option) {
+  const std::string name = name_of(option);
+  const int most = option.get_items_expected_max();
+  if (most <= 1) return fault(fmt::format("{} is given {} times", name, option.count()), name, "give it once");
+  return fault(fmt::format("{} has {} values", name, option.count()), name, fmt::format("give {} at most", most));
+}
+
+// Values that were read and are too many; else the words ended before the value of the last flag.
+Error wrong_count(const CLI::App& app, const std::string& last_word) {
+  for (const CLI::Option* option : given_options(app))
+    if (!option->get_callback_run() && static_cast<int>(option->count()) > std::max(option->get_items_expected_max(), 1))
+      return too_many_values(*option);
+  const CLI::Option* last = innermost_verb(app).get_option_no_throw(last_word.substr(0, last_word.find('=')));
+  return last == nullptr ? unread(app) : no_value(*last);
+}
+
+Error missing_partner(const CLI::App& app) {
+  for (const CLI::Option* option : given_options(app))
+    for (const CLI::Option* partner : option->get_needs())
+      if (partner->count() == 0)
+        return fault(fmt::format("{} needs {}", name_of(*option), name_of(*partner)), name_of(*option), "add " + shown(*partner));
+  return unread(app);
+}
+
+Error conflict(const CLI::App& app) {
+  for (const CLI::Option* option : given_options(app))
+    for (const CLI::Option* other : option->get_excludes())
+      if (other->count() > 0)
+        return fault(fmt::format("{} and {} cannot be combined", name_of(*option), name_of(*other)), name_of(*option),
+                     "leave one of them out");
+  return unread(app);
+}
+
+// What CLI11 found wrong with a flag or an argument that is known: missing, without its value, with a wrong one, or given twice.
+// `last_word` is that of the command line.
+// CLI11 says what is wrong by the type of its exception, and where only in a sentence. It looks at the options in order and marks
+// those that it has handed on: the mark tells where it stopped.
+Error argument_fault(const CLI::App& app, const CLI::ParseError& wrong, const std::string& last_word) {
+  const Options given = given_options(app);
+  const auto handed_on = [](const CLI::Option* option) { return option->get_callback_run(); };
+  switch (static_cast<CLI::ExitCodes>(wrong.get_exit_code())) {
+    case CLI::ExitCodes::RequiredError: return missing_argument(app);
+    case CLI::ExitCodes::RequiresError: return missing_partner(app);
+    case CLI::ExitCodes::ExcludesError: return conflict(app);
+    case CLI::ExitCodes::ArgumentMismatch: return wrong_count(app, last_word);
+    case CLI::ExitCodes::ValidationError: {  // before it would have been handed on
+      const auto culprit = std::find_if_not(given.begin(), given.end(), handed_on);
+      return culprit == given.end() ? unread(app) : wrong_value(app, **culprit);
+    }
+    case CLI::ExitCodes::ConversionError: {  // while it was handed on
+      const auto culprit = std::find_if(given.rbegin(), given.rend(), handed_on);
+      return culprit == given.rend() ? unread(app) : wrong_value(app, **culprit);
+    }
+    default: return unread(app);
+  }
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
+
 #include <functional>
+#include <memory>
 #include <string_view>
 
-namespace CLI {
-class App;
-}
-
-// One function per verb: adds the subcommand, its flags and examples, and sets `action` when it is called.
+// One function per verb: adds the subcommand, its flags and examples, and sets `action` when it is called. What each of them needs for that
+// is included here.
 namespace nl::cli {
 
 void add_backends(CLI::App& app, std::function<int()>& action);

@@ -1,7 +1,5 @@
 #include "cli/workload_words.h"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 
 #include "cli/usage_error.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "runs/archive/contents.h"
-#include "runs/orchestrator_names.h"
 
 // Runs in one file, for another machine or for keeping: `nl-stage export` and `nl-stage import-bundle`. docs/archives.md
 namespace nl::runs {
@@ -27,6 +26,9 @@ struct ExportResult {
 // Whole or not at all. Throws Error: kInput where a run is not found, damaged or only half there, kOutput where the archive exists or
 // cannot be written, kTool without libarchive or libcrypto, kInterrupted.
 ExportResult export_runs(const ExportRequest& request);
+
+// What is in the folder. Error(kInput) names the first file of its manifest that is missing or was changed since.
+std::vector<ManifestFile> files_of_whole_bundle(const std::filesystem::path& bundle);
 
 // Beyond these an archive is refused: it may be made to fill the disk.
 struct ArchiveLimits {

@@ -8,7 +8,6 @@
 
 #include "model/run.h"
 #include "runs/archive/contents.h"
-#include "runs/orchestrator_names.h"
 
 // What of a bundle is about the machine and its people, and not about the run.
 namespace nl::runs {

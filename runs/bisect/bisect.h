@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "runs/orchestrator_names.h"
 #include "runs/trial/trial.h"
 
 // Which of a row of candidates is the first that is slower than the first of all? Each is tried against it, in turns.
@@ -58,5 +57,23 @@ BisectResult run_bisect(const BisectRequest& request, Launcher& launcher);
 bool is_told_bad(const BisectResult& result);
 
 std::string bisect_json(const BisectRequest& request, const BisectResult& result);
+
+struct CommitRange {
+  std::filesystem::path repository;  // a folder in it; empty: where nl-stage was started
+  std::string good, bad;             // revisions, as git names them
+  std::vector<std::string> command;  // run in a working tree of each commit, where nl-stage was started in the repository's own
+  std::string build;                 // a shell command that makes it ready; empty: nothing to do
+  std::filesystem::path trees;       // new folder for the working trees
+};
+
+// The commits from `good` to `bad` along first parents, oldest first, each in a working tree of its own that prepare_commit() makes. The
+// repository's own tree is not touched. Throws Error(kInput) where git does not know them or one is no ancestor of the other.
+std::vector<Candidate> commits_between(const CommitRange& range);
+
+// Checks it out and builds it, once. Throws Error(kWorkload) where that fails, with the log.
+void prepare_commit(const CommitRange& range, const Candidate& candidate);
+
+// Takes the working trees away.
+void remove_trees(const CommitRange& range);
 
 }  // namespace nl::runs

@@ -17,7 +17,7 @@
 #include "orchestrator/import_files.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
-#include "runs/compare/named_run.h"
+#include "runs/ledger/bundles.h"
 
 namespace fs = std::filesystem;
 

@@ -4,8 +4,8 @@
 #include "analysis/runs/gate/update.h"
 #include "model/error.h"
 #include "orchestrator/bundle/whole_file.h"
-#include "runs/compare/named_run.h"
 #include "runs/gate/expectations.h"
+#include "runs/ledger/bundles.h"
 
 namespace fs = std::filesystem;
 

@@ -7,7 +7,6 @@
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 #include "runs/ledger/full_text.h"
-#include "runs/ledger/packing.h"
 #include "runs/ledger/schema.h"
 
 namespace nl::runs {
@@ -59,9 +58,9 @@ std::int64_t Ledger::number_of(const std::string& run_id) {
 std::string Ledger::run_json(const std::string& run_id) {
   std::optional<std::string> text;
   connection_->select("SELECT packing, run_json FROM documents WHERE run = ?", {number_of(run_id)}, [&](const Row& row) {
-    if (row.text(0) != kPacking)
+    if (row.text(0) != database::kPacking)
       throw Error(ErrorKind::kInput, fmt::format("run.json is packed by {}", row.text(0)), location(), "update nl-stage");
-    text = unpacked(row.bytes(1), fmt::format("{} of {}", run_id, location()));
+    text = database::unpacked(row.bytes(1), fmt::format("{} of {}", run_id, location()));
   });
   if (!text)
     throw Error(ErrorKind::kInput, "the ledger has no run.json of this run", fmt::format("{} of {}", run_id, location()), "use its bundle");

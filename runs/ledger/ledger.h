@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -13,7 +14,6 @@
 #include "model/run.h"
 #include "orchestrator/config/ledger_location.h"
 #include "runs/ledger/connection.h"
-#include "runs/orchestrator_names.h"
 
 // The runs that were made, on this machine or by a team: what they were, their figures, and the run.json of each, so that they can be
 // listed, compared and drawn when their bundles are gone or on another machine. docs/ledger.md
@@ -58,6 +58,10 @@ struct LedgerFilter {
   bool parts = false;                     // also the rounds of try and bisect
   std::size_t limit = 0;                  // the newest so many; 0: all
 };
+
+// What --since and --until take, as LedgerFilter has it: "2026-11-16" and "2026-11-16T12:00:00Z" as they are; "90m", "24h", "7d" so long before
+// now. Throws Error(kUsage).
+std::string moment_text(const std::string& text, const std::string& flag, std::chrono::system_clock::time_point now);
 
 struct Retention {
   std::int64_t keep_last = 0;  // runs of their own; 0: everything stays

@@ -1,4 +1,6 @@
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <libpq-fe.h>
 
 #include <charconv>
 #include <string_view>
@@ -6,10 +8,55 @@
 #include "model/error.h"
 #include "orchestrator/config/ledger_location.h"
 #include "runs/ledger/connection.h"
-#include "runs/ledger/libpq.h"
 
 namespace nl::runs::database {
 namespace {
+
+// The functions of libpq that are used. The library is opened where a ledger is in PostgreSQL; nl-stage does without it elsewhere.
+struct Libpq {
+  decltype(&PQconnectdbParams) connect = nullptr;
+  decltype(&PQfinish) finish = nullptr;
+  decltype(&PQstatus) status = nullptr;
+  decltype(&PQerrorMessage) error_message = nullptr;
+  decltype(&PQexecParams) exec_params = nullptr;
+  decltype(&PQresultStatus) result_status = nullptr;
+  decltype(&PQresultErrorField) error_field = nullptr;
+  decltype(&PQntuples) rows = nullptr;
+  decltype(&PQgetvalue) value = nullptr;
+  decltype(&PQgetlength) length = nullptr;
+  decltype(&PQgetisnull) is_null = nullptr;
+  decltype(&PQclear) clear = nullptr;
+  decltype(&PQsetNoticeProcessor) set_notice_processor = nullptr;
+};
+
+template <class Function>
+bool resolve_function(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+bool resolve_functions(void* library, Libpq& f) {
+  return resolve_function(library, "PQconnectdbParams", f.connect) && resolve_function(library, "PQfinish", f.finish) &&
+         resolve_function(library, "PQstatus", f.status) && resolve_function(library, "PQerrorMessage", f.error_message) &&
+         resolve_function(library, "PQexecParams", f.exec_params) && resolve_function(library, "PQresultStatus", f.result_status) &&
+         resolve_function(library, "PQresultErrorField", f.error_field) && resolve_function(library, "PQntuples", f.rows) &&
+         resolve_function(library, "PQgetvalue", f.value) && resolve_function(library, "PQgetlength", f.length) &&
+         resolve_function(library, "PQgetisnull", f.is_null) && resolve_function(library, "PQclear", f.clear) &&
+         resolve_function(library, "PQsetNoticeProcessor", f.set_notice_processor);
+}
+
+// Throws Error(kTool) where this machine has no libpq.so.5.
+const Libpq& libpq() {
+  static const Libpq* const found = []() -> const Libpq* {
+    static Libpq loaded;
+    void* library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
+    return library != nullptr && resolve_functions(library, loaded) ? &loaded : nullptr;
+  }();
+  if (found == nullptr)
+    throw Error(ErrorKind::kTool, "libpq.so.5 is needed for a ledger in PostgreSQL, and it was not found", "libpq.so.5",
+                "sudo apt-get install libpq5");
+  return *found;
+}
 
 constexpr Oid kInt8 = 20, kText = 25, kFloat8 = 701, kBytea = 17;  // pg_type.oid, the same in every server
 constexpr const char* kWriterLock = "SELECT pg_advisory_xact_lock(hashtext('nl_stage.ledger'))";

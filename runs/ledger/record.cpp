@@ -8,8 +8,7 @@
 #include "orchestrator/bundle/bundle.h"
 #include "runs/ledger/full_text.h"
 #include "runs/ledger/ledger.h"
-#include "runs/ledger/packing.h"
-#include "runs/ledger/words.h"
+#include "runs/ledger/schema.h"
 
 namespace nl::runs {
 namespace {
@@ -87,14 +86,14 @@ void put_metrics(Connection& connection, std::int64_t number, const Run& run) {
 void Ledger::record(const Run& run, std::string_view run_json, const std::filesystem::path& bundle, const std::string& part_of) {
   const std::vector<Column> columns = columns_of(run, bundle, part_of);
   const std::vector<std::string> words = words_of_run(run);
-  std::string document = packed(run_json);
+  std::string document = database::packed(run_json);
   database::Transaction transaction(*connection_);
   const std::int64_t number = put_row(*connection_, columns);
   put_metrics(*connection_, number, run);
   connection_->run(
       "INSERT INTO documents (run, packing, run_json) VALUES (?, ?, ?) "
       "ON CONFLICT (run) DO UPDATE SET packing = excluded.packing, run_json = excluded.run_json",
-      {number, std::string(kPacking), Bytes{std::move(document)}});
+      {number, std::string(database::kPacking), Bytes{std::move(document)}});
   connection_->run("DELETE FROM fingerprints WHERE run = ?", {number});
   put_words(*connection_, number, words);
   put_remarks(*connection_, number);  // a run that is recorded again has its tags and notes

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runs/ledger/connection.h"
-#include "runs/orchestrator_names.h"
 
 namespace nl::runs::database {
 
@@ -24,5 +24,12 @@ bool is_older(Connection& connection);
 
 // Brings a new or older ledger to the latest version, in one transaction. Throws Error(kInput) where it is from a newer nl-stage.
 void migrate(Connection& connection, const std::vector<Migration>& migrations);
+
+// How run.json lies in the ledger: a tenth of its size.
+inline constexpr const char* kPacking = "zstd";
+
+std::string packed(std::string_view text);
+// Throws Error(kInput) where the bytes are damaged or claim an absurd size.
+std::string unpacked(std::string_view bytes, const std::string& where);
 
 }  // namespace nl::runs::database

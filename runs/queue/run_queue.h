@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "orchestrator/machine/gpu_activity.h"
-#include "runs/orchestrator_names.h"
 #include "runs/queue/queue.h"
 
 namespace nl::runs {

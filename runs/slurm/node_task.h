@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "runs/orchestrator_names.h"
 #include "runs/suite/run_suite.h"
 
 // One task of a suite on a node of a cluster, and what it tells the one who submitted it: a bundle below runs/ and, when that is whole, a

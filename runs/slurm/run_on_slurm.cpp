@@ -12,7 +12,9 @@
 #include "model/error.h"
 #include "model/shell.h"
 #include "orchestrator/bundle/bundle.h"
+#include "orchestrator/bundle/read_run.h"
 #include "orchestrator/process/interrupts.h"
+#include "runs/ledger/bundles.h"
 #include "runs/slurm/slurm.h"
 
 namespace nl::runs::slurm {
@@ -259,6 +261,20 @@ class ClusterRun {
 };
 
 }  // namespace
+
+Collector ledger_collector(const std::vector<std::string>& sets) {
+  const LedgerOptions options = load_config({.runner_file = "unprofiled", .sets = sets}).ledger;
+  return [options](const TaskRecord& record) -> std::string {
+    try {
+      const auto file = run_json_of(record.bundle);
+      const std::string text = read_run_text(file);
+      const LedgerRecord recorded = record_run(options, read_run(text, file), text, record.bundle);
+      return recorded.failure ? recorded.failure->message : std::string();
+    } catch (const Error& error) {
+      return error.message;
+    }
+  };
+}
 
 SuiteResult run_on_slurm(const ClusterRequest& request) {
   Interrupts interrupts;

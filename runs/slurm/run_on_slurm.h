@@ -1,11 +1,17 @@
 #pragma once
 
-#include "runs/orchestrator_names.h"
-#include "runs/slurm/ledger_collector.h"
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "runs/slurm/node_task.h"
-#include "runs/suite/run_suite.h"
 
 namespace nl::runs::slurm {
+
+// Records a bundle in the ledger that the settings (ledger.*) or the environment name; says why it did not, empty where it did or where
+// there is no ledger. One process does so for all nodes: a file of SQLite on a network file system must not be written by several.
+using Collector = std::function<std::string(const TaskRecord&)>;
+Collector ledger_collector(const std::vector<std::string>& sets);
 
 struct ClusterRequest {
   SuiteRequest suite;      // its folder must be on a file system that the nodes share

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "runs/orchestrator_names.h"
 #include "runs/suite/suite.h"
 
 // Slurm by its commands: sbatch, squeue, scancel.

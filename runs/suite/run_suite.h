@@ -2,13 +2,80 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "runs/orchestrator_names.h"
-#include "runs/suite/verdict.h"
+#include "orchestrator/doctor/doctor.h"
+#include "runs/suite/suite.h"
 
 namespace nl::runs {
+
+enum class TaskOutcome { kOk, kFailed, kInterrupted };
+
+// What one run of a target left behind.
+struct TaskRecord {
+  SuiteTask task;
+  TaskOutcome outcome = TaskOutcome::kFailed;
+  std::string run_id;
+  std::filesystem::path bundle;            // empty: there is none
+  double seconds = 0;                      // of the process
+  std::map<std::string, double> stage_ms;  // the median window of each stage
+  std::string detail;                      // why it failed
+  std::string node = {};                   // of a cluster
+};
+
+std::filesystem::path task_folder(const std::filesystem::path& out, const Suite& suite, const SuiteTask& task);
+
+struct TaskRequest {
+  std::filesystem::path bundle;        // new
+  std::filesystem::path logs;          // of the warm-up runs
+  int warmups = 0;                     // runs before it that do not count
+  std::vector<std::string> sets = {};  // after the suite's own: "ledger.enabled=false"
+};
+
+// Runs the target once and leaves a bundle. What fails is in the record; a mistake in the configuration is thrown, for it would be the
+// same for every task.
+TaskRecord run_task(const Suite& suite, const SuiteTask& task, const TaskRequest& request);
+
+// The same from a bundle that a task on another machine has left.
+TaskRecord read_task(const SuiteTask& task, const std::filesystem::path& bundle);
+
+enum class PairVerdict { kMet, kMissed, kRegressed, kUndecided, kFailed };
+
+// Re-derived from the unprofiled runs; what a target says of itself does not count.
+struct PairResult {
+  TargetPair pair;
+  std::string measured;                           // "prefill + decode", "the whole run"
+  std::vector<double> baseline_ms, optimised_ms;  // by repetition
+  std::optional<double> speedup;                  // ratio of the geometric means
+  std::optional<double> low, high;                // 95 % interval of it
+  PairVerdict verdict = PairVerdict::kFailed;
+  std::string note;  // why it is not decided
+};
+
+struct SuiteResult {
+  Suite suite;
+  std::string engine;  // "local", "slurm"; for readers
+  std::string started_at, ended_at;
+  std::vector<Check> checks;  // of the environment
+  std::vector<TaskRecord> tasks;
+  std::vector<PairResult> pairs;
+  std::vector<std::string> orphans;
+  std::filesystem::path out;
+  int interrupt_signal = 0;
+  bool blocked() const;  // by a check, so that no run ended well
+};
+
+// The pairs of a suite, judged by what its tasks have measured.
+std::vector<PairResult> judge_pairs(const Suite& suite, const std::vector<TaskRecord>& tasks);
+
+std::string_view verdict_name(PairVerdict verdict);  // "met", "missed" …
+
+// The whole: the gravest of its pairs; kFailed also where a task failed.
+PairVerdict suite_verdict(const SuiteResult& result);
 
 struct SuiteRequest {
   Suite suite;

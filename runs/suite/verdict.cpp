@@ -1,4 +1,4 @@
-#include "runs/suite/verdict.h"
+#include "runs/suite/run_suite.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

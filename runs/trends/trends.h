@@ -4,7 +4,6 @@
 
 #include "model/trend.h"
 #include "runs/ledger/ledger.h"
-#include "runs/orchestrator_names.h"
 
 namespace nl::runs {
 

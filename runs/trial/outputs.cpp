@@ -1,4 +1,4 @@
-#include "runs/trial/outputs.h"
+#include "runs/trial/trial.h"
 
 #include <fmt/format.h>
 

@@ -17,7 +17,7 @@
 #include "orchestrator/config/setting.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/compare/compare.h"
-#include "runs/ledger/record_run.h"
+#include "runs/ledger/bundles.h"
 
 namespace nl::runs {
 namespace fs = std::filesystem;

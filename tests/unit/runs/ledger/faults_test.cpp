@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "model/error.h"
-#include "runs/ledger/record_run.h"
+#include "runs/ledger/bundles.h"
 #include "runs/ledger/schema.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"

@@ -2,7 +2,7 @@
 
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
-#include "runs/ledger/record_run.h"
+#include "runs/ledger/bundles.h"
 #include "tests/catch.h"
 #include "tests/unit/runs/ledger/ledger_places.h"
 

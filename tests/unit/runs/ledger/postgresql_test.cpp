@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "model/error.h"
-#include "runs/ledger/record_run.h"
+#include "runs/ledger/bundles.h"
 #include "tests/catch.h"
 #include "tests/unit/runs/ledger/ledger_places.h"
 #include "tests/unit/runs/ledger/postgresql_server.h"

@@ -1,6 +1,6 @@
 #include "model/error.h"
+#include "runs/ledger/full_text.h"
 #include "runs/ledger/ledger.h"
-#include "runs/ledger/words.h"
 #include "tests/catch.h"
 #include "tests/unit/runs/ledger/ledger_places.h"
 

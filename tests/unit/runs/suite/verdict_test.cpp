@@ -1,10 +1,9 @@
-#include "runs/suite/verdict.h"
+#include "runs/suite/run_suite.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "orchestrator/bundle/schema.h"
-#include "runs/suite/run_suite.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 

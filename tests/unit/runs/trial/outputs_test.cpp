@@ -1,6 +1,5 @@
-#include "runs/trial/outputs.h"
-
 #include "runs/trial/trial.h"
+
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 

@@ -1,4 +1,4 @@
-#include "runs/fingerprint/fingerprint_search.h"
+#include "runs/fingerprint/fingerprint.h"
 
 #include "exporters/run_json/run_json.h"
 #include "runs/ledger/ledger.h"

@@ -1,4 +1,4 @@
-#include "runs/ledger/time_text.h"
+#include "runs/ledger/ledger.h"
 
 #include <chrono>
 

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <thread>
 
-#include "adapters/backends.h"
+#include "adapters/adapter.h"
 #include "adapters/tensor_types.h"
 #include "model/error.h"
 

@@ -8,7 +8,6 @@
 #include <set>
 #include <sstream>
 
-#include "adapters/npy.h"
 #include "adapters/tensor_types.h"
 #include "model/error.h"
 

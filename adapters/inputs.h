@@ -8,6 +8,9 @@
 
 namespace nl::adapters {
 
+// Arrays of NumPy: one without a name from a .npy, several from a .npz (a zip archive, stored or deflated). Throws Error(kInput) with the place.
+std::vector<Tensor> read_numpy(const std::filesystem::path& file);
+
 // --shape x=2x16:int64
 struct GivenShape {
   std::vector<std::int64_t> sizes;

@@ -1,4 +1,4 @@
-#include "adapters/backends.h"
+#include "adapters/adapter.h"
 
 namespace nl::adapters {
 

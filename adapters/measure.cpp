@@ -4,9 +4,10 @@
 
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 
-#include "adapters/load_progress.h"
 #include "adapters/tensor_types.h"
 #include "nvtx/nl_nvtx.hpp"
 
@@ -99,11 +100,24 @@ std::unique_ptr<Session> opened(const Adapter& adapter, const MeasureOptions& op
   session.profiled = profiled;
   const std::string file = session.model.filename().string();
   session.progress(fmt::format("loading {}{}", file, profiled ? " once more, to profile it" : ""));
-  const LoadProgress loading(file, session.progress);
+  const std::jthread loading = tell_load_progress(file, session.progress);
   return adapter.open(session);
 }
 
 }  // namespace
+
+std::jthread tell_load_progress(std::string what, std::function<void(const std::string&)> say, std::chrono::milliseconds every) {
+  return std::jthread([what = std::move(what), say = std::move(say), every](const std::stop_token& loaded) {
+    const auto begin = std::chrono::steady_clock::now();
+    std::mutex mutex;
+    std::condition_variable_any ended;
+    std::unique_lock lock(mutex);
+    while (!ended.wait_for(lock, loaded, every, [&] { return loaded.stop_requested(); })) {
+      const auto passed = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
+      say(fmt::format("still loading {}, {} s", what, passed.count()));
+    }
+  });
+}
 
 void keep_measured(Executions executions, ModelSession& session) {
   session.profile = std::move(executions.profile);

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "adapters/inputs.h"
 
@@ -21,6 +24,11 @@ struct MeasureOptions {
 // of their own where the backend calls us at each.
 // Nodes and runs of a backend whose library writes a profile are in that file, ModelSession::profile.
 ModelSession measure(const Adapter& adapter, const MeasureOptions& options);
+
+// Says every few seconds for how long something has been loading, until the thread that it returns is destroyed: the libraries load a model in
+// one call, which may take minutes.
+std::jthread tell_load_progress(std::string what, std::function<void(const std::string&)> say,
+                                std::chrono::milliseconds every = std::chrono::seconds(5));
 
 // Gives a session the executions of its profiled iterations, without those of the warm-up and the nodes that only the warm-up ran.
 void keep_measured(Executions executions, ModelSession& session);

@@ -1,13 +1,12 @@
-#include "adapters/npy.h"
-
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <span>
 
-#include "adapters/inflate.h"
+#include "adapters/inputs.h"
 #include "adapters/tensor_types.h"
 #include "model/error.h"
 
@@ -80,6 +79,20 @@ Tensor array_of(Bytes bytes, std::string name) {
   const Bytes data = part(bytes, start + length, size);
   tensor.data.assign(data.begin(), data.end());
   return tensor;
+}
+
+// Raw deflate, as zip archives have it. Throws Error(kInput) for damaged data.
+std::vector<std::byte> inflated(Bytes packed, std::size_t size) {
+  std::vector<std::byte> plain(size);
+  z_stream stream{};
+  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(plain.data());
+  stream.avail_out = static_cast<uInt>(size);
+  const bool whole = inflateInit2(&stream, -MAX_WBITS) == Z_OK && inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_out == 0;
+  inflateEnd(&stream);
+  if (!whole) damaged("a packed array is damaged");
+  return plain;
 }
 
 constexpr std::uint32_t kEntry = 0x02014b50, kEnd = 0x06054b50;

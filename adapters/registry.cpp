@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "adapters/backends.h"
+#include "adapters/adapter.h"
 #include "model/error.h"
 
 namespace nl::adapters {

@@ -1,4 +1,4 @@
-#include "adapters/libtorch/adapter.h"
+#include "adapters/libtorch/plugin.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -6,8 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "adapters/backends.h"
-#include "adapters/libtorch/plugin.h"
+#include "adapters/adapter.h"
 #include "model/error.h"
 
 namespace nl::adapters {

@@ -4,6 +4,7 @@
 #include <torch/cuda.h>
 
 #include <exception>
+#include <memory>
 #include <optional>
 
 #include "adapters/libtorch/recorder.h"
@@ -26,5 +27,8 @@ void run_iteration(const SessionOptions& options, c10::Device device, std::optio
     throw run_failure(exception, options);
   }
 }
+
+// A model that AOTInductor compiled (.pt2). LibTorch loads those since 2.6; package_none.cpp stands in for older ones and throws Error(kTool).
+std::unique_ptr<Session> open_package(const SessionOptions& options);
 
 }  // namespace nl::adapters

@@ -1,11 +1,10 @@
-#include "adapters/libtorch/package.h"
+#include "adapters/libtorch/iteration.h"
 
 #include <fmt/format.h>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 
 #include <optional>
 
-#include "adapters/libtorch/iteration.h"
 #include "adapters/libtorch/tensors.h"
 
 namespace nl::adapters {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <torch/version.h>
 
-#include "adapters/libtorch/package.h"
+#include "adapters/libtorch/iteration.h"
 #include "model/error.h"
 
 namespace nl::adapters {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -28,5 +29,21 @@ inline constexpr std::uint32_t kLibtorchLayout =
 using LibtorchEntry = const LibtorchPlugin* (*)();
 inline constexpr const char* kLibtorchEntry = "nl_libtorch_plugin";
 inline constexpr const char* kLibtorchFile = "libnl_libtorch.so";
+
+// nl-stage's half of the LibTorch backend: finds the module and asks whether it fits.
+struct LibtorchModule {
+  std::filesystem::path file;
+  const LibtorchPlugin* plugin = nullptr;
+  std::string reason;  // why it cannot be used; empty: it can
+};
+
+// Searched from the program's folder upwards, as it lies in a build folder and where it is installed. chosen: the file itself; may be null.
+LibtorchModule find_libtorch_module(const std::filesystem::path& program, const char* chosen);
+
+// Of this process, loaded when it is first asked for. NL_STAGE_LIBTORCH names another file.
+const LibtorchModule& libtorch_module();
+
+// Why nl-stage cannot work with this module; empty: it can.
+std::string reason_against(const LibtorchPlugin& plugin);
 
 }  // namespace nl::adapters

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "adapters/libtorch/iteration.h"
-#include "adapters/libtorch/package.h"
 #include "adapters/libtorch/plugin.h"
 #include "adapters/libtorch/tensors.h"
 

@@ -5,11 +5,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
-#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace nl::adapters {
 namespace {
+
+struct ElementType {
+  int number;
+  std::string_view dtype;
+  std::string_view precision;
+};
+
+constexpr std::array<ElementType, 13> kTypes = {{{1, "float32", "fp32"},
+                                                 {2, "uint8", "int8"},
+                                                 {3, "int8", "int8"},
+                                                 {4, "uint16", ""},
+                                                 {5, "int16", ""},
+                                                 {6, "int32", ""},
+                                                 {7, "int64", ""},
+                                                 {9, "bool", ""},
+                                                 {10, "float16", "fp16"},
+                                                 {11, "float64", "fp64"},
+                                                 {12, "uint32", ""},
+                                                 {13, "uint64", ""},
+                                                 {16, "bfloat16", "bf16"}}};
+
+const ElementType* type_of(int element) {
+  const auto found = std::find_if(kTypes.begin(), kTypes.end(), [&](const ElementType& type) { return type.number == element; });
+  return found == kTypes.end() ? nullptr : &*found;
+}
 
 struct Damaged {};
 
@@ -141,7 +169,69 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+class Fusions {
+ public:
+  Fusions(const std::vector<GraphNode>& original, const std::vector<GraphNode>& optimised) : original_(original) {
+    for (std::size_t n = 0; n < original.size(); ++n) {
+      names_.insert(original[n].name);
+      for (const std::string& output : original[n].outputs) producers_[output] = n;
+    }
+    for (const GraphNode& node : optimised) alive_.insert(node.outputs.begin(), node.outputs.end());
+  }
+
+  std::vector<std::string> held_by(const GraphNode& node) const {
+    std::vector<std::string> held;
+    for (const std::size_t n : between(node))
+      if (original_[n].type != "Constant") held.push_back(original_[n].name);  // it does nothing
+    if (held.empty() && !names_.contains(node.name)) held = longest_beginning(node.name);
+    if (held.size() == 1 && held[0] == node.name) held.clear();
+    return held;
+  }
+
+ private:
+  // From its outputs back to what it reads, or to what another node of the optimised graph makes.
+  std::set<std::size_t> between(const GraphNode& node) const {
+    std::set<std::size_t> found;
+    std::vector<std::string> open = node.outputs;
+    while (!open.empty()) {
+      const auto producer = producers_.find(open.back());
+      open.pop_back();
+      if (producer == producers_.end() || !found.insert(producer->second).second) continue;
+      for (const std::string& input : original_[producer->second].inputs)
+        if (!alive_.contains(input) && std::find(node.inputs.begin(), node.inputs.end(), input) == node.inputs.end()) open.push_back(input);
+    }
+    return found;
+  }
+
+  // "/linear/MatMul" of "/linear/MatMul/MatMulAddFusion": the optimisers append their own names.
+  std::vector<std::string> longest_beginning(const std::string& name) const {
+    for (std::size_t end = name.size(); end > 0; --end)
+      if (const auto found = names_.find(name.substr(0, end)); found != names_.end() && (name[end] == '/' || name[end] == '_'))
+        return {*found};
+    return {};
+  }
+
+  const std::vector<GraphNode>& original_;
+  std::unordered_set<std::string> names_, alive_;
+  std::unordered_map<std::string, std::size_t> producers_;
+};
+
 }  // namespace
+
+std::string dtype_of_element(int element) {
+  const ElementType* type = type_of(element);
+  return type ? std::string(type->dtype) : element == 8 ? "string" : "onnx type " + std::to_string(element);
+}
+
+std::optional<int> element_of_dtype(std::string_view dtype) {
+  const auto found = std::find_if(kTypes.begin(), kTypes.end(), [&](const ElementType& type) { return type.dtype == dtype; });
+  return found == kTypes.end() ? std::nullopt : std::optional(found->number);
+}
+
+std::string precision_of_element(int element) {
+  const ElementType* type = type_of(element);
+  return type ? std::string(type->precision) : "";
+}
 
 ModelGraph read_model_graph(const std::filesystem::path& file) {
   const MappedFile mapped(file);
@@ -153,6 +243,13 @@ ModelGraph read_model_graph(const std::filesystem::path& file) {
     return {};
   }
   return graph;
+}
+
+std::vector<OptimisedNode> optimised_nodes(const std::vector<GraphNode>& original, const std::vector<GraphNode>& optimised) {
+  const Fusions fusions(original, optimised);
+  std::vector<OptimisedNode> nodes;
+  for (const GraphNode& node : optimised) nodes.push_back({node.name, node.type, fusions.held_by(node)});
+  return nodes;
 }
 
 }  // namespace nl::adapters

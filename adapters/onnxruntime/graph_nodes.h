@@ -2,11 +2,22 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/session.h"
+
 namespace nl::adapters {
+
+// ONNX numbers the types of values; ONNX Runtime's enum has the same numbers.
+std::string dtype_of_element(int element);  // 1: "float32"; "onnx type 17" where no input can have it
+std::optional<int> element_of_dtype(std::string_view dtype);
+
+// The --precision that values of a type have: "fp32" for 1; empty for a type that is no number of a network.
+std::string precision_of_element(int element);
 
 struct GraphNode {
   std::string name;  // of one without: type and place among its graph's nodes, as ONNX Runtime calls it ("Add_3")
@@ -17,11 +28,16 @@ struct GraphNode {
 // What an ONNX file says of its graph.
 struct ModelGraph {
   std::vector<GraphNode> nodes;    // in the order of the file; those of inner graphs (If, Loop) before the node that has them
-  std::set<int> weight_types;      // as element_types.h numbers them
+  std::set<int> weight_types;      // as ONNX numbers them
   std::uint64_t weight_bytes = 0;  // with those in files beside it
 };
 
 // Reads names alone and skips the weights. A file that is no ONNX (ONNX Runtime's own .ort, say) has no nodes.
 ModelGraph read_model_graph(const std::filesystem::path& file);
+
+// The nodes of the graph that ONNX Runtime made of `original`, each with those of the model file that were fused into it: what the model has
+// between its inputs and its outputs; of one whose outputs the model does not have, the node that its name begins with. A node that is in the
+// model as it is holds nothing.
+std::vector<OptimisedNode> optimised_nodes(const std::vector<GraphNode>& original, const std::vector<GraphNode>& optimised);
 
 }  // namespace nl::adapters

@@ -2,12 +2,12 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <onnxruntime_cxx_api.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 
-#include "adapters/onnxruntime/api.h"
 #include "model/error.h"
 
 namespace nl::adapters {

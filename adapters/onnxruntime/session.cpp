@@ -1,21 +1,56 @@
-#include "adapters/onnxruntime/session.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <onnxruntime_cxx_api.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <set>
 
-#include "adapters/onnxruntime/api.h"
-#include "adapters/onnxruntime/element_types.h"
-#include "adapters/onnxruntime/failures.h"
-#include "adapters/onnxruntime/fusions.h"
+#include "adapters/adapter.h"
+#include "adapters/onnxruntime/graph_nodes.h"
+#include "adapters/onnxruntime/library.h"
 #include "adapters/tensor_types.h"
+#include "model/error.h"
 
 namespace nl::adapters {
 namespace {
+
+// "…/bfc_arena.cc:376 void* onnxruntime::BFCArena::AllocateRawInternal(…) Failed to allocate memory for requested buffer of size 288230376151711744"
+// There is no code for it.
+bool is_out_of_memory(std::string_view message) {
+  return message.find("Failed to allocate memory") != message.npos || message.find("bad_alloc") != message.npos ||
+         message.find("CUDA_ERROR_OUT_OF_MEMORY") != message.npos || message.find("out of memory") != message.npos;
+}
+
+std::string one_line(std::string_view message) {
+  std::string line(message.substr(0, message.find_last_not_of(" \n") + 1));
+  for (char& character : line)
+    if (character == '\n') character = ' ';
+  return line;
+}
+
+Error out_of_memory(const Ort::Exception& failure, const std::filesystem::path& model) {
+  return {ErrorKind::kWorkload, fmt::format("ONNX Runtime is out of memory: {}", one_line(failure.what())), model.string(),
+          "give smaller sizes (--batch, --seq, --dim)"};
+}
+
+// What ONNX Runtime threw while it loaded a model, and while it ran one.
+Error load_failure(const Ort::Exception& failure, const std::filesystem::path& model) {
+  if (is_out_of_memory(failure.what())) return out_of_memory(failure, model);
+  const std::string what = fmt::format("ONNX Runtime does not load the model: {}", one_line(failure.what()));
+  if (failure.GetOrtErrorCode() == ORT_NOT_IMPLEMENTED)
+    return {ErrorKind::kUsage, what, model.string(),
+            "the provider has no kernel for an operator of this type; give another --provider, or convert the model"};
+  return {ErrorKind::kInput, what, model.string(), "give a whole ONNX file, with the files of its weights beside it"};
+}
+
+Error run_failure(const Ort::Exception& failure, const std::filesystem::path& model) {
+  if (is_out_of_memory(failure.what())) return out_of_memory(failure, model);
+  return {ErrorKind::kWorkload, fmt::format("ONNX Runtime ends with an error: {}", one_line(failure.what())), model.string(),
+          "check the sizes of the inputs (--dim, --inputs)"};
+}
 
 // The optimised graph is saved with its weights; past this size the names alone tell what a fusion holds.
 constexpr std::uint64_t kLargestSaved = std::uint64_t{1} << 30;
@@ -153,8 +188,7 @@ class OnnxRuntimeSession : public Session {
   std::vector<Ort::Value> values_, results_;  // values_ are views of tensors_
 };
 
-}  // namespace
-
+// The library is loaded, and it has the provider. Throws Error for a model that cannot be loaded or has not the precision that is asked for.
 std::unique_ptr<Session> open_onnxruntime_session(const SessionOptions& options) {
   try {
     return std::make_unique<OnnxRuntimeSession>(options);
@@ -162,5 +196,50 @@ std::unique_ptr<Session> open_onnxruntime_session(const SessionOptions& options)
     throw load_failure(failure, options.model);
   }
 }
+
+// By ONNX Runtime's name and ours, those that a session here can use.
+constexpr std::pair<std::string_view, const char*> kProviders[] = {{"CPUExecutionProvider", "cpu"}, {"CUDAExecutionProvider", "cuda"}};
+
+std::vector<std::string> providers_there() {
+  std::vector<std::string> providers;
+  const std::vector<std::string> available = Ort::GetAvailableProviders();
+  for (const auto& [theirs, ours] : kProviders)
+    if (std::find(available.begin(), available.end(), theirs) != available.end()) providers.emplace_back(ours);
+  return providers;
+}
+
+class OnnxRuntime : public Adapter {
+ public:
+  std::string name() const override { return "onnxruntime"; }
+  std::string title() const override { return "ONNX Runtime"; }
+
+  Availability availability() const override {
+    Availability found;
+    found.built_in = true;
+    try {
+      const OnnxRuntimeLibrary& library = onnxruntime_library();
+      found.version = library.version;
+      found.library = library.path;
+      found.providers = providers_there();
+      found.loads = true;
+    } catch (const Error& error) {
+      found.reason = error.where.empty() ? error.message : fmt::format("{} ({})", error.message, error.where);
+    }
+    return found;
+  }
+
+  std::unique_ptr<Session> open(const SessionOptions& options) const override {
+    const OnnxRuntimeLibrary& library = onnxruntime_library();
+    const std::vector<std::string> providers = providers_there();
+    if (std::find(providers.begin(), providers.end(), options.provider) == providers.end())
+      throw Error(ErrorKind::kUsage, fmt::format("{} has no provider \"{}\"", library.path, options.provider),
+                  "--provider " + options.provider, fmt::format("give one of: {}", fmt::join(providers, ", ")));
+    return open_onnxruntime_session(options);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Adapter> onnxruntime_adapter() { return std::make_unique<OnnxRuntime>(); }
 
 }  // namespace nl::adapters

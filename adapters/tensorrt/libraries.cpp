@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -10,6 +12,8 @@
 
 namespace nl::adapters::tensorrt {
 namespace {
+
+constexpr std::size_t kFirst = 2, kLast = 3;  // lines of the log that are kept
 
 constexpr const char* kFix =
     "set NL_STAGE_TENSORRT to the folder that holds TensorRT's libraries, or import trtexec's files (docs/adapters.md)";
@@ -42,6 +46,27 @@ std::string version_text(std::int32_t code) {
 std::int32_t major_of(std::int32_t code) { return code >= 10000 ? code / 10000 : code / 1000; }
 
 }  // namespace
+
+void Log::log(Severity severity, const char* line) noexcept {
+  if (severity > Severity::kERROR) return;
+  const std::lock_guard lock(mutex_);
+  const bool known = std::find(errors_.begin(), errors_.end(), line) != errors_.end();
+  if (known) return;
+  if (errors_.size() == kFirst + kLast) errors_.erase(errors_.begin() + kFirst);
+  errors_.emplace_back(line);
+}
+
+std::string Log::take_errors() {
+  const std::lock_guard lock(mutex_);
+  std::string lines = fmt::format("{}", fmt::join(errors_, "; "));
+  errors_.clear();
+  return lines;
+}
+
+std::string quoted(Log& log) {
+  const std::string lines = log.take_errors();
+  return lines.empty() ? lines : " (TensorRT: " + lines + ")";
+}
 
 std::vector<std::string> library_folders() {
   const char* folder = std::getenv("NL_STAGE_TENSORRT");

@@ -3,18 +3,74 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <exception>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <mutex>
+#include <string>
 
 #include "adapters/tensor_types.h"
-#include "adapters/tensorrt/build_progress.h"
-#include "adapters/tensorrt/precision.h"
 #include "adapters/tensorrt/tensors.h"
 #include "model/error.h"
 
 namespace nl::adapters::tensorrt {
 namespace {
+
+// Tells how far the build of an engine is, at most once a second, and ends it where Ctrl-C was pressed.
+// TensorRT calls from several threads, and lets no exception through.
+class BuildProgress : public nvinfer1::IProgressMonitor {
+ public:
+  BuildProgress(std::function<void(const std::string&)> tell, std::function<void()> check_interrupt);
+
+  void phaseStart(const char* phase, const char* parent, std::int32_t steps) noexcept override;
+  bool stepComplete(const char* phase, std::int32_t step) noexcept override;
+  void phaseFinish(const char* phase) noexcept override;
+
+  void rethrow() const;  // what check_interrupt threw, if it did
+
+ private:
+  std::function<void(const std::string&)> tell_;
+  std::function<void()> check_interrupt_;
+  std::mutex mutex_;
+  std::map<std::string, std::int32_t> steps_;
+  std::chrono::steady_clock::time_point told_{};
+  std::exception_ptr interrupt_;
+};
+
+BuildProgress::BuildProgress(std::function<void(const std::string&)> tell, std::function<void()> check_interrupt)
+    : tell_(std::move(tell)), check_interrupt_(std::move(check_interrupt)) {}
+
+void BuildProgress::phaseStart(const char* phase, const char*, std::int32_t steps) noexcept {
+  const std::lock_guard lock(mutex_);
+  steps_[phase] = steps;
+}
+
+bool BuildProgress::stepComplete(const char* phase, std::int32_t step) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (interrupt_) return false;
+  const auto now = std::chrono::steady_clock::now();
+  try {
+    check_interrupt_();
+    if (now - told_ < std::chrono::seconds(1)) return true;
+    told_ = now;
+    tell_(fmt::format("building the engine: {}, step {} of {}", phase, step + 1, steps_[phase]));
+  } catch (...) {
+    interrupt_ = std::current_exception();
+  }
+  return !interrupt_;
+}
+
+void BuildProgress::phaseFinish(const char* phase) noexcept {
+  const std::lock_guard lock(mutex_);
+  steps_.erase(phase);
+}
+
+void BuildProgress::rethrow() const {
+  if (interrupt_) std::rethrow_exception(interrupt_);
+}
 
 constexpr int kMostParserErrors = 3;
 

@@ -4,13 +4,21 @@
 #include <NvOnnxParser.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "adapters/adapter.h"
 #include "adapters/tensorrt/libraries.h"
-#include "adapters/tensorrt/log.h"
 
 namespace nl::adapters::tensorrt {
+
+// precision: as SessionOptions'. Throws Error(kUsage) for one that this GPU or this TensorRT lacks.
+void check_precision(const nvinfer1::IBuilder& builder, const std::string& precision);
+
+// Flags for createNetworkV2(): strongly typed, which is the types that the model has, where no precision was asked for.
+nvinfer1::NetworkDefinitionCreationFlags network_flags(const std::string& precision);
+
+void set_precision(nvinfer1::IBuilderConfig& config, const std::string& precision);
 
 // An ONNX file as TensorRT reads it, from which an engine is built once the shapes of the inputs are known.
 class Network {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "adapters/tensorrt/precision.h"
+#include "adapters/tensorrt/network.h"
 #include "model/error.h"
 
 // TensorRT 10: a precision is a permission, and the builder takes what is fastest. Later releases of it call these functions deprecated

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "adapters/tensorrt/precision.h"
+#include "adapters/tensorrt/network.h"
 #include "model/error.h"
 
 // TensorRT 11: every network has the types of its model, and a precision cannot be asked for.

@@ -1,22 +1,59 @@
-#include "adapters/tensorrt/session.h"
-
 #include <NvInfer.h>
 #include <fmt/format.h>
 
 #include <fstream>
 #include <iterator>
 
+#include "adapters/adapter.h"
+#include "adapters/tensor_types.h"
 #include "adapters/tensorrt/buffers.h"
 #include "adapters/tensorrt/cuda_runtime.h"
 #include "adapters/tensorrt/layer_times.h"
 #include "adapters/tensorrt/libraries.h"
 #include "adapters/tensorrt/network.h"
-#include "adapters/tensorrt/shape_profiles.h"
 #include "adapters/tensorrt/tensors.h"
 #include "model/error.h"
 
 namespace nl::adapters::tensorrt {
 namespace {
+
+using nvinfer1::OptProfileSelector;
+
+bool within(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& least, const std::vector<std::int64_t>& most) {
+  if (least.size() != shape.size() || most.size() != shape.size()) return false;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] < least[axis] || shape[axis] > most[axis]) return false;
+  return true;
+}
+
+// A shape without open sizes is in no profile.
+std::vector<std::int64_t> bound_of(const nvinfer1::ICudaEngine& engine, const Tensor& input, std::int32_t profile,
+                                   OptProfileSelector bound) {
+  const nvinfer1::Dims declared = engine.getTensorShape(input.name.c_str());
+  return has_open_size(declared) ? shape_of(engine.getProfileShape(input.name.c_str(), profile, bound)) : shape_of(declared);
+}
+
+// An input that the profile does not fit; null where it fits all.
+const Tensor* misfit(const nvinfer1::ICudaEngine& engine, const std::vector<Tensor>& inputs, std::int32_t profile) {
+  for (const Tensor& input : inputs)
+    if (!within(input.shape, bound_of(engine, input, profile, OptProfileSelector::kMIN),
+                bound_of(engine, input, profile, OptProfileSelector::kMAX)))
+      return &input;
+  return nullptr;
+}
+
+// The engine's first optimisation profile whose range has the shapes of all inputs. Throws Error(kUsage) that names the input and its range.
+std::int32_t profile_for(const nvinfer1::ICudaEngine& engine, const std::vector<Tensor>& inputs) {
+  const std::int32_t profiles = engine.getNbOptimizationProfiles();
+  for (std::int32_t profile = 0; profile < profiles; ++profile)
+    if (misfit(engine, inputs, profile) == nullptr) return profile;
+  const Tensor* input = profiles > 0 ? misfit(engine, inputs, 0) : nullptr;
+  if (input == nullptr) return 0;
+  throw Error(ErrorKind::kUsage, fmt::format("the engine was not built for the shape {}", shape_text(input->shape)), "input " + input->name,
+              fmt::format("give sizes from {} to {}, or build the engine for others",
+                          shape_text(bound_of(engine, *input, 0, OptProfileSelector::kMIN)),
+                          shape_text(bound_of(engine, *input, 0, OptProfileSelector::kMAX))));
+}
 
 std::vector<char> engine_bytes(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
@@ -24,6 +61,7 @@ std::vector<char> engine_bytes(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+// An engine file, or an ONNX file (by its name) of which an engine is built at bind(), when the shapes are known.
 class EngineSession : public Session {
  public:
   explicit EngineSession(const SessionOptions& options);
@@ -160,8 +198,36 @@ Executions EngineSession::executions() {
   return done;
 }
 
+class TensorRt : public Adapter {
+ public:
+  std::string name() const override { return "tensorrt"; }
+  std::string title() const override { return "TensorRT"; }
+
+  Availability availability() const override {
+    Availability here;
+    here.built_in = true;
+    try {
+      const InferLibrary library;
+      here.version = library.version;
+      here.library = library.path;
+      const CudaRuntime cuda;  // throws where there is no GPU
+      here.loads = true;
+      here.providers = {"cuda"};
+    } catch (const Error& missing) {
+      here.reason = missing.message + (missing.where.empty() ? "" : ": " + missing.where);
+    }
+    return here;
+  }
+
+  std::unique_ptr<Session> open(const SessionOptions& options) const override {
+    if (!options.provider.empty() && options.provider != "cuda")
+      throw Error(ErrorKind::kUsage, "TensorRT runs on a GPU only", "--provider " + options.provider, "give --provider cuda");
+    return std::make_unique<EngineSession>(options);
+  }
+};
+
 }  // namespace
 
-std::unique_ptr<Session> open_session(const SessionOptions& options) { return std::make_unique<EngineSession>(options); }
-
 }  // namespace nl::adapters::tensorrt
+
+std::unique_ptr<nl::adapters::Adapter> nl::adapters::tensorrt_adapter() { return std::make_unique<tensorrt::TensorRt>(); }

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "adapters/npy.h"
+#include "adapters/inputs.h"
 #include "model/error.h"
 #include "orchestrator/bundle/read_run.h"
 

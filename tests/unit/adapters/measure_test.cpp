@@ -1,5 +1,7 @@
 #include "adapters/measure.h"
 
+#include <atomic>
+
 #include "tests/unit/adapters/thrown.h"
 #include "tests/unit/files.h"
 
@@ -80,4 +82,31 @@ TEST_CASE("what the fake does not understand is refused with its line") {
   const Error error = thrown_by([] { measured("nodes 3\n"); });
   CHECK(error.kind == ErrorKind::kInput);
   CHECK(error.where == "nodes 3");
+}
+
+TEST_CASE("a load that takes long is told again and again, until it ends") {
+  std::atomic<int> lines{0};
+  std::string last;
+  {
+    const std::jthread progress = tell_load_progress(
+        "model.onnx",
+        [&](const std::string& line) {
+          last = line;
+          ++lines;
+        },
+        std::chrono::milliseconds(1));
+    while (lines < 3) std::this_thread::yield();
+  }
+  const int told = lines;
+  CHECK(last == "still loading model.onnx, 0 s");
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(lines == told);
+}
+
+TEST_CASE("a load that is quick is not told") {
+  int lines = 0;
+  {
+    const std::jthread progress = tell_load_progress("model.onnx", [&](const std::string&) { ++lines; });
+  }
+  CHECK(lines == 0);
 }

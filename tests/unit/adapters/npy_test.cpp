@@ -1,4 +1,4 @@
-#include "adapters/npy.h"
+#include "adapters/inputs.h"
 
 #include "tests/unit/adapters/arrays.h"
 #include "tests/unit/adapters/thrown.h"

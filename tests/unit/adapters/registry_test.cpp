@@ -1,5 +1,4 @@
 #include "adapters/adapter.h"
-#include "adapters/backends.h"
 #include "tests/unit/adapters/thrown.h"
 #include "tests/unit/files.h"
 

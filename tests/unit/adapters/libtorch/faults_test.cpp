@@ -1,4 +1,4 @@
-#include "adapters/libtorch/adapter.h"
+#include "adapters/libtorch/plugin.h"
 #include "adapters/measure.h"
 #include "tests/unit/adapters/arrays.h"
 #include "tests/unit/adapters/libtorch/models.h"

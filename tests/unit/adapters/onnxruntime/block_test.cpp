@@ -2,7 +2,6 @@
 #include <map>
 
 #include "adapters/inputs.h"
-#include "adapters/npy.h"
 #include "tests/unit/adapters/arrays.h"
 #include "tests/unit/adapters/onnxruntime/models.h"
 

@@ -1,4 +1,4 @@
-#include "adapters/onnxruntime/fusions.h"
+#include "adapters/onnxruntime/graph_nodes.h"
 
 #include "tests/unit/files.h"
 

@@ -1,4 +1,4 @@
-#include "adapters/backends.h"
+#include "adapters/adapter.h"
 #include "model/error.h"
 #include "tests/catch.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "adapters/backends.h"
+#include "adapters/adapter.h"
 #include "model/error.h"
 #include "tests/unit/files.h"
 

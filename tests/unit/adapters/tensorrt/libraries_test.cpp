@@ -1,4 +1,4 @@
-#include "adapters/tensorrt/log.h"
+#include "adapters/tensorrt/libraries.h"
 #include "tests/catch.h"
 
 using nl::adapters::tensorrt::Log;

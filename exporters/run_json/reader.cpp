@@ -10,6 +10,11 @@ const nlohmann::json* JsonReader::find(const char* key) const {
   return nullptr;
 }
 
+const JsonDocument& JsonReader::run_json(bool older) {
+  static const JsonDocument kLatest, kOlder{.older = true};
+  return older ? kOlder : kLatest;
+}
+
 std::string JsonReader::pointer() const {
   if (parent_ == nullptr) return {};
   if (key_ == nullptr) return parent_->pointer() + '/' + std::to_string(index_);
@@ -20,8 +25,15 @@ std::string JsonReader::pointer() const {
 
 void JsonReader::refuse(const std::string& what) const {
   const std::string place = pointer();
-  throw Error(ErrorKind::kInput, "not a whole run.json: " + what, "run.json: " + (place.empty() ? "/" : place),
-              "`nl-stage validate FILE` checks all of it; `nl-stage import` makes the bundle anew from its captures");
+  throw Error(ErrorKind::kInput, about_->what + ": " + what, about_->where + ": " + (place.empty() ? "/" : place), about_->fix);
+}
+
+nlohmann::json parsed_json(std::string_view text, const JsonDocument& about) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& broken) {
+    throw Error(ErrorKind::kInput, about.what + ": " + broken.what(), about.where, about.fix);
+  }
 }
 
 }  // namespace nl::exporters

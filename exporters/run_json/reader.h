@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -22,17 +23,26 @@
 // lack fields.
 namespace nl::exporters {
 
+// The document that is read, and what is said where it is refused.
+struct JsonDocument {
+  std::string what = "not a whole run.json", where = "run.json";
+  std::string fix = "`nl-stage validate FILE` checks all of it; `nl-stage import` makes the bundle anew from its captures";
+  bool older = false;  // of an older format: it may lack fields
+  bool nulls = true;   // null leaves a field as it is; false: no field may be null
+};
+
 class JsonReader {
  public:
   template <class T>
   using Reference = T&;
 
-  JsonReader(const nlohmann::json& document, bool older) : here_(&document), older_(older) {}
+  JsonReader(const nlohmann::json& document, bool older) : JsonReader(document, run_json(older)) {}
+  JsonReader(const nlohmann::json& document, const JsonDocument& about) : here_(&document), about_(&about), older_(about.older) {}
 
   template <class T>
   void operator()(const char* key, T& value, const char* = "", const Limits& = {}) {
     const auto* found = find(key);
-    if (found == nullptr || (found->is_null() && !std::is_same_v<T, double>)) return;
+    if (found == nullptr || (found->is_null() && about_->nulls && !std::is_same_v<T, double>)) return;
     JsonReader(*found, *this, key).get(value);
   }
   template <class T>
@@ -53,7 +63,7 @@ class JsonReader {
   template <class Enum>
   void code(const char* key, std::optional<Enum>& value, const char* = "", std::initializer_list<Enum> = {}) {
     const auto* found = find(key);
-    if (found == nullptr || found->is_null()) return;
+    if (found == nullptr || (found->is_null() && about_->nulls)) return;
     std::string text;
     JsonReader(*found, *this, key).get(text);
     value = from_key<Enum>(text);
@@ -136,9 +146,9 @@ class JsonReader {
 
  private:
   JsonReader(const nlohmann::json& here, const JsonReader& parent, const char* key)
-      : here_(&here), older_(parent.older_), parent_(&parent), key_(key) {}
+      : here_(&here), about_(parent.about_), older_(parent.older_), parent_(&parent), key_(key) {}
   JsonReader(const nlohmann::json& here, const JsonReader& parent, std::size_t index)
-      : here_(&here), older_(parent.older_), parent_(&parent), index_(index) {}
+      : here_(&here), about_(parent.about_), older_(parent.older_), parent_(&parent), index_(index) {}
 
   const nlohmann::json* find(const char* key) const;
   void expect(bool holds, const char* what) const {
@@ -156,12 +166,25 @@ class JsonReader {
     ((JsonReader((*here_)[i], *this, i).get(cells), ++i), ...);
   }
   std::string pointer() const;
+  static const JsonDocument& run_json(bool older);
 
   const nlohmann::json* here_;
+  const JsonDocument* about_;
   bool older_ = false;
   const JsonReader* parent_ = nullptr;
   const char* key_ = nullptr;
   std::size_t index_ = 0;
 };
+
+nlohmann::json parsed_json(std::string_view text, const JsonDocument& about);
+
+// A whole document by the fields() of its struct. Throws Error(kInput).
+template <class T>
+T read_json(std::string_view text, const JsonDocument& about) {
+  const nlohmann::json document = parsed_json(text, about);
+  T value;
+  JsonReader(document, about).get(value);
+  return value;
+}
 
 }  // namespace nl::exporters

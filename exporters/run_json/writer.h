@@ -160,4 +160,12 @@ class JsonWriter {
   bool empty_ = true;  // nothing in the innermost object or list yet
 };
 
+// A whole document by the fields() of its struct, with a line end.
+template <class T>
+std::string json_text(const T& value) {
+  JsonWriter writer;
+  writer.put(value);
+  return std::move(writer).take() + "\n";
+}
+
 }  // namespace nl::exporters

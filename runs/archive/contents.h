@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/words.h"
 #include "orchestrator/bundle/manifest.h"
 #include "runs/orchestrator_names.h"
 
@@ -50,8 +51,6 @@ struct ArchiveContents {
   std::vector<ManifestFile> files;  // paths begin with a bundle's folder
 };
 
-std::string_view key_of(BundleSource source);
-std::string_view key_of(LeftOutReason reason);
 std::vector<std::string> keys_of(const Redactions& redacted);
 
 std::string contents_text(const ArchiveContents& contents);
@@ -66,3 +65,12 @@ void check_contents(const ArchiveContents& contents, const std::string& where);
 std::string unsafe_path_reason(std::string_view path);
 
 }  // namespace nl::runs
+
+namespace nl {
+
+template <>
+inline constexpr auto kKeys<runs::BundleSource> = std::to_array<std::string_view>({"bundle", "run.json", "ledger"});
+template <>
+inline constexpr auto kKeys<runs::LeftOutReason> = std::to_array<std::string_view>({"environment", "binary", "link"});
+
+}  // namespace nl

@@ -15,12 +15,22 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "exporters/run_json/reader.h"
+#include "exporters/run_json/writer.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/process/interrupts.h"
 
 namespace nl::runs {
 namespace fs = std::filesystem;
+
+template <class Io>
+void fields(Io& io, exporters::Ref<Io, MachineLock::Owner> owner) {
+  io("pid", owner.pid);
+  io("since", owner.since);
+  io("purpose", owner.purpose);
+}
+
 namespace {
 
 constexpr int kAskAgainMs = 200;
@@ -40,8 +50,8 @@ int open_lock(const fs::path& file) {
 }
 
 void write_owner(int fd, const std::string& purpose) {
-  const nlohmann::ordered_json owner = {{"pid", getpid()}, {"since", utc_text(std::chrono::system_clock::now())}, {"purpose", purpose}};
-  const std::string text = owner.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const MachineLock::Owner owner{getpid(), utc_text(std::chrono::system_clock::now()), purpose};
+  const std::string text = nlohmann::ordered_json::parse(exporters::json_text(owner)).dump() + "\n";  // on one line
   if (ftruncate(fd, 0) == 0) [[maybe_unused]]
     const auto written = pwrite(fd, text.data(), text.size(), 0);
 }
@@ -93,9 +103,8 @@ std::optional<MachineLock::Owner> MachineLock::owner(const fs::path& file) {
   const ssize_t size = ::read(fd, text, sizeof text);
   close(fd);
   try {
-    const auto json = nlohmann::json::parse(text, text + std::max<ssize_t>(size, 0));
-    return Owner{json.at("pid"), json.at("since"), json.at("purpose")};
-  } catch (const nlohmann::json::exception&) {
+    return exporters::read_json<Owner>({text, static_cast<std::size_t>(std::max<ssize_t>(size, 0))}, {.nulls = false});
+  } catch (const Error&) {
     return std::nullopt;  // given back, or just being written
   }
 }

@@ -13,13 +13,23 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "exporters/run_json/reader.h"
+#include "exporters/run_json/writer.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 
 namespace nl::runs {
 namespace fs = std::filesystem;
+
+template <class Io>
+void fields(Io& io, exporters::Ref<Io, QueueEntry> entry) {
+  io("command", entry.command);
+  io("directory", entry.directory);
+  io("queued_at", entry.queued_at);
+  io("attempts", entry.attempts);
+}
+
 namespace {
 
 std::string host_name() {
@@ -46,24 +56,17 @@ std::vector<int> numbers_in(const fs::path& folder) {
   return numbers;
 }
 
-std::string entry_text(const QueueEntry& entry) {
-  const nlohmann::ordered_json json = {
-      {"command", entry.command}, {"directory", entry.directory}, {"queued_at", entry.queued_at}, {"attempts", entry.attempts}};
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
 // Nothing where another process has just moved it.
 std::optional<QueueEntry> read_entry(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return std::nullopt;
   const std::string text(std::istreambuf_iterator<char>(in), {});
-  try {
-    const auto json = nlohmann::json::parse(text);
-    return QueueEntry{number_of(file), json.at("command"), json.at("directory"), json.at("queued_at"), json.at("attempts")};
-  } catch (const nlohmann::json::exception& damaged) {
-    throw Error(ErrorKind::kInput, fmt::format("an entry of the queue is damaged: {}", damaged.what()), file.string(),
-                "remove the file and queue its command again");
-  }
+  auto entry = exporters::read_json<QueueEntry>(text, {.what = "an entry of the queue is damaged",
+                                                       .where = file.string(),
+                                                       .fix = "remove the file and queue its command again",
+                                                       .nulls = false});
+  entry.number = number_of(file);
+  return entry;
 }
 
 std::vector<QueueEntry> entries_in(const fs::path& folder) {
@@ -117,7 +120,7 @@ QueueEntry CommandQueue::add(const std::string& command, const fs::path& directo
   const auto waiting = numbers_in(folder_ / "queued");  // the number file may be lost, or older than they are
   entry.number = std::max(numbers.last(), waiting.empty() ? 0 : waiting.back()) + 1;
   numbers.set(entry.number);
-  write_file_whole(queued(entry.number), entry_text(entry));
+  write_file_whole(queued(entry.number), exporters::json_text(entry));
   return entry;
 }
 
@@ -127,14 +130,14 @@ std::optional<QueueEntry> CommandQueue::take() const {
     auto entry = read_entry(running(number));
     if (!entry) continue;
     ++entry->attempts;
-    write_file_whole(running(number), entry_text(*entry));
+    write_file_whole(running(number), exporters::json_text(*entry));
     return entry;
   }
   return std::nullopt;
 }
 
 void CommandQueue::put_back(const QueueEntry& entry) const {
-  write_file_whole(running(entry.number), entry_text(entry));
+  write_file_whole(running(entry.number), exporters::json_text(entry));
   ::rename(running(entry.number).c_str(), queued(entry.number).c_str());
 }
 

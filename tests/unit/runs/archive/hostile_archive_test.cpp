@@ -192,7 +192,71 @@ TEST_CASE("archive: sizes that add up past the largest number are refused") {
   replace("\"size_bytes\": 9", "\"size_bytes\": 18446744073709551615");
   CHECK(has(scene.refused(entries), "bytes | " + scene.archive().string() + ": run-1/report.md"));
   replace("18446744073709551615", "-1");
-  CHECK(has(scene.refused(entries), "no size of a file"));
+  CHECK(has(scene.refused(entries),
+            "a whole number within its bounds belongs | " + scene.archive().string() + ": archive.json: /files/1/size_bytes"));
+  replace("\"size_bytes\": -1", "\"size_bytes\": null");
+  CHECK(has(scene.refused(entries), "null where a whole number within its bounds belongs"));
+}
+
+TEST_CASE("archive: a word of the list that is not known is named with its place") {
+  const ArchiveScene scene;
+  auto entries = sound_entries();
+  std::string& list = entries[0].text;
+  list.replace(list.find("\"source\": \"bundle\""), 18, "\"source\": \"cellar\"");
+  CHECK(has(scene.refused(entries), "an unknown word, 'cellar' | " + scene.archive().string() + ": archive.json: /bundles/0/source"));
+}
+
+TEST_CASE("archive: the list is written as it always was, and read back") {
+  const runs::ArchiveContents contents{
+      "2026-11-16T00:00:00Z",
+      "0.1.0",
+      {true, false, true},
+      {{"run-1", "run-1", "llama \"8b\" …", runs::BundleSource::kRunJson, {{"logs/a", runs::LeftOutReason::kLink}}},
+       {"run-2", "run-2", ""}},
+      {{"run-1/run.json", 18446744073709551615u, std::string(64, 'a')}}};
+  const std::string text = runs::contents_text(contents);
+  CHECK(text == R"({
+  "format": "nl-stage archive",
+  "version": 1,
+  "created_at": "2026-11-16T00:00:00Z",
+  "nl_stage": "0.1.0",
+  "redacted": [
+    "environment",
+    "paths"
+  ],
+  "bundles": [
+    {
+      "folder": "run-1",
+      "run_id": "run-1",
+      "name": "llama \"8b\" …",
+      "source": "run.json",
+      "left_out": [
+        {
+          "path": "logs/a",
+          "reason": "link"
+        }
+      ]
+    },
+    {
+      "folder": "run-2",
+      "run_id": "run-2",
+      "name": "",
+      "source": "bundle",
+      "left_out": []
+    }
+  ],
+  "files": [
+    {
+      "path": "run-1/run.json",
+      "size_bytes": 18446744073709551615,
+      "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+    }
+  ]
+}
+)");
+  const runs::ArchiveContents again = runs::read_contents(text, "runs.nlz");
+  CHECK(runs::contents_text(again) == text);
+  CHECK_FALSE(again.redacted.host);
 }
 
 TEST_CASE("archive: what is none of ours is refused") {

@@ -71,6 +71,16 @@ TEST_CASE("lock: kill -9 frees it, and the next holder learns who was killed") {
   CHECK(MachineLock::owner(folder / "lock")->pid == getpid());
 }
 
+TEST_CASE("lock: its file has one line, as it always had") {
+  Folder folder;
+  const auto lock = MachineLock::try_take(folder / "lock", "suite \"a b\".yaml");
+  REQUIRE(lock);
+  const auto owner = MachineLock::owner(folder / "lock");
+  REQUIRE(owner);
+  CHECK(read_text(folder / "lock") ==
+        "{\"pid\":" + std::to_string(getpid()) + ",\"since\":\"" + owner->since + "\",\"purpose\":\"suite \\\"a b\\\".yaml\"}\n");
+}
+
 TEST_CASE("lock: who gives it back leaves no name behind") {
   Folder folder;
   {
@@ -84,7 +94,7 @@ TEST_CASE("lock: who gives it back leaves no name behind") {
 
 TEST_CASE("lock: a file of any content blocks nothing") {
   Folder folder;
-  const std::string text = GENERATE("", "{\"pid\": 1", "[]", "4711", "{\"pid\": \"one\"}");
+  const std::string text = GENERATE("", "{\"pid\": 1", "[]", "4711", "{\"pid\": \"one\"}", R"({"pid": null, "since": "", "purpose": ""})");
   folder.file("lock", text);
   CHECK_FALSE(MachineLock::owner(folder / "lock"));
   CHECK(MachineLock::try_take(folder / "lock", "queue"));

@@ -122,8 +122,20 @@ TEST_CASE("queue: a file that is still being written is no entry; a damaged one 
     FAIL("a damaged entry was read");
   } catch (const nl::Error& error) {
     CHECK(error.kind == nl::ErrorKind::kInput);
-    CHECK(error.where == (folder / "queued/000002.json").string());
+    CHECK(error.where == (folder / "queued/000002.json").string() + ": /command");
   }
+}
+
+TEST_CASE("queue: an entry is written as it always was, and none of its fields may be null") {
+  Folder folder;
+  const CommandQueue queue(folder.path);
+  const QueueEntry added = queue.add("python \"a b.py\"\necho done", "/tmp");
+  const std::string text = nl::test::read_text(folder / "queued/000001.json");
+  CHECK(text == "{\n  \"command\": \"python \\\"a b.py\\\"\\necho done\",\n  \"directory\": \"/tmp\",\n  \"queued_at\": \"" +
+                    added.queued_at + "\",\n  \"attempts\": 0\n}\n");
+  CHECK(queue.waiting().at(0).command == added.command);
+  folder.file("queued/000001.json", R"({"command": null, "directory": "/tmp", "queued_at": "", "attempts": 0})");
+  CHECK_THROWS_AS(queue.waiting(), nl::Error);
 }
 
 TEST_CASE("queue: a command stands on one line of the log") {

@@ -6,6 +6,7 @@
 #include "exporters/gate/gate_reports.h"
 #include "model/comparison_keys.h"
 #include "model/error.h"
+#include "orchestrator/bundle/bundle.h"
 #include "runs/gate/gate.h"
 #include "runs/ledger/bundles.h"
 
@@ -64,7 +65,7 @@ int gate(GateFlags& flags) {
                 "add --expectations FILE.yaml; with --update it is written");
   flags.request.expectations = flags.expectations;
   const GateReport report = runs::check_gate(flags.request);
-  if (!flags.junit.empty()) runs::write_gate_file(flags.junit, exporters::gate_junit(report));
+  if (!flags.junit.empty()) orchestrator::write_file_whole(flags.junit, exporters::gate_junit(report));
   // A runner reads its commands from stderr as well, and stdout may go into its summary.
   if (flags.github) write_text(exporters::gate_annotations(report), stderr);
   print(report, flags);

@@ -109,8 +109,6 @@ struct ShowFlags {
   bool run_json = false, json = false;
 };
 
-using Metrics = std::map<std::string, double>;
-
 void show_json(const runs::LedgerEntry& entry, const std::vector<runs::LedgerNote>& notes) {
   auto json = entry_json(entry);
   json["bundle_state"] = runs::word_of(runs::bundle_state(entry));

@@ -6,7 +6,7 @@
 #include "cli/manual/reference.h"
 #include "cli/verbs.h"
 #include "model/error.h"
-#include "orchestrator/bundle/whole_file.h"
+#include "orchestrator/bundle/bundle.h"
 
 // completion and manual: what is made of the parser's own flags.
 namespace nl::cli {
@@ -45,12 +45,6 @@ struct ManualFlags {
   bool markdown = false, json = false;
 };
 
-void write_page(const std::filesystem::path& file, const std::string& text) {
-  orchestrator::WholeFile page(file);
-  page.append(text);
-  page.commit();
-}
-
 // "nl-stage fingerprint search" is nl-stage-fingerprint-search.1
 std::string man_file(const VerbReference& verb) {
   std::string name = command_name(verb) + ".1";
@@ -81,7 +75,7 @@ void make_folder(const std::filesystem::path& folder) {
 int write_manual(const ManualFlags& flags, const VerbReference& program) {
   const Pages pages = flags.markdown ? markdown_pages(program) : man_pages(program);
   make_folder(flags.folder);
-  for (const auto& [file, text] : pages) write_page(std::filesystem::path(flags.folder) / file, text);
+  for (const auto& [file, text] : pages) orchestrator::write_file_whole(std::filesystem::path(flags.folder) / file, text);
   if (!flags.json) return 0;
   auto files = nlohmann::ordered_json::array();
   for (const auto& [file, text] : pages) files.push_back(file);

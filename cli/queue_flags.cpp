@@ -1,6 +1,5 @@
 #include "cli/queue_flags.h"
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>

@@ -1,6 +1,5 @@
 #include "cli/trial_flags.h"
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>

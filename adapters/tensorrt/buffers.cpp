@@ -1,7 +1,5 @@
 #include "adapters/tensorrt/buffers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "adapters/tensor_types.h"

@@ -3,7 +3,7 @@
 #include "analysis/runs/gate/judge.h"
 #include "analysis/runs/gate/update.h"
 #include "model/error.h"
-#include "orchestrator/bundle/whole_file.h"
+#include "orchestrator/bundle/bundle.h"
 #include "runs/gate/expectations.h"
 #include "runs/ledger/bundles.h"
 
@@ -57,18 +57,12 @@ void update(const GateRequest& request, const std::vector<analysis::GateRun>& ru
   report.changes = changes(before, after);
   if (known && report.changes.empty()) return;
   const EditedText edited = known ? edited_text(file, after) : EditedText{expectations_text(after)};
-  write_gate_file(request.expectations, edited.text);
+  write_file_whole(request.expectations, edited.text);
   report.changed_files.push_back(request.expectations.string());
   if (!edited.kept) report.notes.push_back("The file was written anew: its comments and its order are not kept.");
 }
 
 }  // namespace
-
-void write_gate_file(const fs::path& file, const std::string& text) {
-  WholeFile out(file);
-  out.append(text);
-  out.commit();
-}
 
 GateReport check_gate(const GateRequest& request) {
   if (!request.update && !is_there(request.expectations))

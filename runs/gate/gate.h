@@ -20,7 +20,4 @@ struct GateRequest {
 // that cannot be compared with it, Error(kOutput) where it cannot be written.
 GateReport check_gate(const GateRequest& request);
 
-// Whole or not at all.
-void write_gate_file(const std::filesystem::path& file, const std::string& text);
-
 }  // namespace nl::runs

@@ -1,6 +1,5 @@
 #include "runs/ledger/full_text.h"
 
-#include <algorithm>
 #include <cctype>
 #include <set>
 

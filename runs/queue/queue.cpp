@@ -159,12 +159,11 @@ fs::path CommandQueue::log_of(const QueueEntry& entry) const {
   return folder_ / "logs" / fmt::format("{:06}-{}.log", entry.number, entry.attempts);
 }
 
-// One write, so that the lines of several machines do not mix.
-void CommandQueue::log(const std::string& line) const {
+void append_to_log(const fs::path& log, const std::string& line) {
   const std::string text =
-      fmt::format("{} {}\n", utc_text(std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now())), line);
+      fmt::format("{} {}\n", utc_text(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())), line);
   fmt::print(stderr, "{}", text);
-  const int fd = open(log_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) return;
   [[maybe_unused]] const auto written = ::write(fd, text.data(), text.size());
   close(fd);

@@ -17,6 +17,9 @@ struct QueueEntry {
   int attempts = 0;  // that were begun
 };
 
+// A line with the time before it, on stderr and at the end of a log. One write, so that the lines of several processes do not mix.
+void append_to_log(const std::filesystem::path& log, const std::string& line);
+
 // Commands that wait for the machine, on disk:
 //   queued/000012.json   running/<host>/000011.json   logs/000011-1.log   queue.log
 // Every file is written whole, and a move from one folder to the next is a rename, so that any number of processes may add
@@ -38,7 +41,7 @@ class CommandQueue {
   std::vector<QueueEntry> running() const;  // on this machine
 
   std::filesystem::path log_of(const QueueEntry& entry) const;  // of its latest attempt
-  void log(const std::string& line) const;                      // into queue.log, with the time before it
+  void log(const std::string& line) const { append_to_log(log_file(), line); }
   std::filesystem::path log_file() const { return folder_ / "queue.log"; }
   const std::filesystem::path& folder() const { return folder_; }
 

@@ -12,7 +12,6 @@
 namespace nl::runs {
 namespace {
 
-constexpr const char* kTaskOutcomes[] = {"ok", "failed", "interrupted"};
 constexpr const char* kSuiteProfiles[] = {"none", "light", "deep"};
 
 SuiteRunReport run_report(const SuiteResult& result, const TaskRecord& record) {

@@ -1,6 +1,5 @@
 #include "runs/suite/run_suite.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,12 +12,11 @@
 #include "orchestrator/doctor/checks_timing.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/queue/machine_lock.h"
+#include "runs/queue/queue.h"
 
 namespace nl::runs {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr const char* kOutcomeNames[] = {"ok", "failed", "interrupted"};
 
 std::string utc_now() { return utc_text(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())); }
 
@@ -41,18 +39,11 @@ fs::path make_suite_folder(const SuiteRequest& request) {
   return out;
 }
 
-void log_suite(const fs::path& out, const std::string& line) {
-  const std::string text = fmt::format("{} {}\n", utc_now(), line);
-  fmt::print(stderr, "{}", text);
-  const int fd = open((out / "suite.log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0) return;
-  [[maybe_unused]] const auto written = ::write(fd, text.data(), text.size());
-  close(fd);
-}
+void log_suite(const fs::path& out, const std::string& line) { append_to_log(out / "suite.log", line); }
 
 std::string end_line(const Suite& suite, const TaskRecord& record) {
   return fmt::format("END {:03} {} outcome={} seconds={:.3f} bundle={}{}", record.task.number, task_name(suite, record.task),
-                     kOutcomeNames[static_cast<std::size_t>(record.outcome)], record.seconds, record.bundle.string(),
+                     kTaskOutcomes[static_cast<std::size_t>(record.outcome)], record.seconds, record.bundle.string(),
                      record.detail.empty() ? "" : fmt::format(" reason=\"{}\"", record.detail));
 }
 

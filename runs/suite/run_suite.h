@@ -14,6 +14,7 @@
 namespace nl::runs {
 
 enum class TaskOutcome { kOk, kFailed, kInterrupted };
+inline constexpr const char* kTaskOutcomes[] = {"ok", "failed", "interrupted"};  // in their order
 
 // What one run of a target left behind.
 struct TaskRecord {

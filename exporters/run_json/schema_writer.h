@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "exporters/run_json/limits.h"
+#include "exporters/run_json/writer.h"
 #include "model/words.h"
 
 // Makes run.json's JSON Schema (draft 7) of the same fields() that JsonWriter and JsonReader go through. Nothing but the
@@ -63,13 +63,8 @@ class SchemaWriter {
     add(key, about, {{"type", "array"}, {"items", object(std::move(item.properties_))}});
   }
 
-  // Of a whole file: the shapes that stand in it more than once are definitions.
-  template <class T>
-  static Json document(const char* title, const char* about) {
-    SchemaWriter root;
-    fields(root, T());
-    return std::move(root).resolved(title, about);
-  }
+  // Of a whole file, a field a line where it fits: the shapes that stand in it more than once are definitions.
+  std::string text(const char* title, const char* about) &&;
 
  private:
   template <class T>
@@ -139,12 +134,16 @@ class SchemaWriter {
   static Json object(Json properties);
   Json reference(const char* mangled_name, Json shape);  // to be resolved at the end
   void add(const char* key, const char* about, Json schema);
-  Json resolved(const char* title, const char* about) &&;
 
   Json properties_ = Json::object();
   std::map<std::string, Json> shapes_;  // by the name of the struct
 };
 
-std::string schema_text(const SchemaWriter::Json& schema);  // a field a line, where it fits
+template <class T>
+std::string schema_text(const char* title, const char* about) {
+  SchemaWriter root;
+  fields(root, T());
+  return std::move(root).text(title, about);
+}
 
 }  // namespace nl::exporters

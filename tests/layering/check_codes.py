@@ -49,7 +49,7 @@ OUTSIDE = {
     'exporters/report/text/markdown.cpp': 'marks of Markdown',
     'exporters/report/text/kernel_name.cpp': 'names of kernels',
     'exporters/run_json/run_json.cpp': 'keys of run.json',
-    'exporters/run_json/provenance.cpp': 'words of earlier run.json formats',
+    'exporters/run_json/capture.cpp': 'words of earlier run.json formats',
     'exporters/run_json/schema_writer.cpp': 'keys of JSON Schema',
     'runs/archive/': 'keys and paths of archives, file names of a bundle, host names',
     'orchestrator/config/': 'keys and values of YAML files',

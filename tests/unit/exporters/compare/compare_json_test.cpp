@@ -1,4 +1,4 @@
-#include "exporters/compare/compare_json.h"
+#include "exporters/run_json/run_json.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,8 @@
-#include "exporters/suite/suite_json.h"
+#include "exporters/run_json/run_json.h"
 
 #include <nlohmann/json.hpp>
 
+#include "model/suite_report.h"
 #include "tests/catch.h"
 #include "tests/unit/golden.h"
 

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "exporters/compare/compare_json.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "tests/catch.h"

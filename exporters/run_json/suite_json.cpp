@@ -1,20 +1,18 @@
-#include "exporters/suite/suite_json.h"
-
+#include "exporters/run_json/run_json.h"
 #include "exporters/run_json/schema_writer.h"
 #include "exporters/run_json/writer.h"
+#include "model/suite_report.h"
 
 namespace nl::exporters {
 
-template <class Io>
-void fields(Io& io, Ref<Io, SuiteCheckReport> c) {
+void fields(auto& io, Ref<decltype(io), SuiteCheckReport> c) {
   io("id", c.id, "of the check; waive: names it");
   io("level", c.level, "warning: waived", matching("^(ok|warning|blocked)$"));
   io("finding", c.finding, "what was found");
   io("fix", c.fix, "a command, or what to do; empty: nothing");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, SuitePairReport> p) {
+void fields(auto& io, Ref<decltype(io), SuitePairReport> p) {
   io("name", p.name, "what both targets have in common");
   io("baseline", p.baseline, "its target");
   io("optimised", p.optimised, "likewise");
@@ -28,8 +26,7 @@ void fields(Io& io, Ref<Io, SuitePairReport> p) {
   io("note", p.note, "why it is not decided; empty: it is");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, SuiteRunReport> r) {
+void fields(auto& io, Ref<decltype(io), SuiteRunReport> r) {
   io("number", r.number, "in the order of the suite");
   io("repetition", r.repetition, "of its target");
   io("profiled", r.profiled, "for the cause; it does not count for the speed-up");
@@ -42,15 +39,13 @@ void fields(Io& io, Ref<Io, SuiteRunReport> r) {
   io("reason", r.reason, "why it failed; empty: it did not");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, SuiteTargetReport> t) {
+void fields(auto& io, Ref<decltype(io), SuiteTargetReport> t) {
   io("name", t.name, "as in the suite's file");
   io("command", t.command, "that was run");
   io("runs", t.runs, "in the order of the suite");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, SuiteReport> s) {
+void fields(auto& io, Ref<decltype(io), SuiteReport> s) {
   io("schema_version", s.schema_version, "of this format", matching("^1\\.[0-9]+\\.[0-9]+$"));
   io("name", s.name, "of the suite");
   io("file", s.file, "that describes it");
@@ -71,15 +66,11 @@ void fields(Io& io, Ref<Io, SuiteReport> s) {
   io("targets", s.targets, "with their runs");
 }
 
-std::string suite_to_json(const SuiteReport& report) {
-  JsonWriter writer;
-  writer.put(report);
-  return std::move(writer).take() + "\n";
-}
+std::string suite_to_json(const SuiteReport& report) { return json_text(report); }
 
 std::string suite_schema() {
-  return schema_text(SchemaWriter::document<SuiteReport>(
-      "suite.json of nl-stage", "Targets that were timed unprofiled and in turn. null is \"not known\", never zero."));
+  return schema_text<SuiteReport>("suite.json of nl-stage",
+                                  "Targets that were timed unprofiled and in turn. null is \"not known\", never zero.");
 }
 
 }  // namespace nl::exporters

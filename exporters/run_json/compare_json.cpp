@@ -1,13 +1,11 @@
-#include "exporters/compare/compare_json.h"
-
+#include "exporters/run_json/run_json.h"
 #include "exporters/run_json/schema_writer.h"
 #include "exporters/run_json/writer.h"
 #include "model/comparison_keys.h"
 
 namespace nl::exporters {
 
-template <class Io>
-void fields(Io& io, Ref<Io, ComparedRun> r) {
+void fields(auto& io, Ref<decltype(io), ComparedRun> r) {
   io("run_id", r.run_id, "as in its run.json");
   io("name", r.name, "likewise");
   io.known("captured_at", r.captured_at, "RFC 3339, UTC; null: not known");
@@ -16,13 +14,9 @@ void fields(Io& io, Ref<Io, ComparedRun> r) {
   io("given", r.given, "so often, as a folder, a file, a copy or a name; it counts once", kFromOne);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, CompareSide> s) {
-  io("runs", s.runs, "in the order in which they were given");
-}
+void fields(auto& io, Ref<decltype(io), CompareSide> s) { io("runs", s.runs, "in the order in which they were given"); }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Difference> d) {
+void fields(auto& io, Ref<decltype(io), Difference> d) {
   io.code("code", d.code, "what differs");
   io.code("severity", d.severity, "high: not comparable unless forced");
   io.known("subject", d.subject, "name of a version, or a stage; null: the code says it all");
@@ -30,24 +24,21 @@ void fields(Io& io, Ref<Io, Difference> d) {
   io.known("b", d.b, "null: not known");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Comparability> c) {
+void fields(auto& io, Ref<decltype(io), Comparability> c) {
   io("score", c.score, "1: nothing differs that should not", kFraction);
   io("refused", c.refused, "not comparable: there are no lines and no verdict");
   io("forced", c.forced, "not comparable, and compared because that was asked for");
   io("differences", c.differences, "the gravest first");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, CompareEstimate> e) {
+void fields(auto& io, Ref<decltype(io), CompareEstimate> e) {
   io("median", e.median, "over the runs; of one run over its windows", kAnySign);
   io("low", e.low, "95 % bootstrap interval; null: one value", kAnySign);
   io("high", e.high, "likewise", kAnySign);
   io("samples", e.samples, "runs; of one run its windows");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, CompareChange> c) {
+void fields(auto& io, Ref<decltype(io), CompareChange> c) {
   const auto relative = [](const std::optional<double>& log) { return log ? std::optional(CompareChange::relative(*log)) : std::nullopt; };
   io("relative", CompareChange::relative(c.log_ratio), "0.03: B is 3 % more than A", kAnySign);
   io("relative_low", relative(c.low), "95 % bootstrap interval; null: one value each", kAnySign);
@@ -55,8 +46,7 @@ void fields(Io& io, Ref<Io, CompareChange> c) {
   io("log_ratio", c.log_ratio, "natural logarithm of B to A: A and B swapped only turn the sign", kAnySign);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, CompareLine> l) {
+void fields(auto& io, Ref<decltype(io), CompareLine> l) {
   io("key", l.key, "of its subject: a stage, a bin, an operator, a metric");
   io.known("stage", l.stage, "that it lies in; null: the whole run");
   io.code("figure", l.figure, "what is compared");
@@ -72,22 +62,19 @@ void fields(Io& io, Ref<Io, CompareLine> l) {
   io.code("reason", l.reason, "why");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, CompareSection> s) {
+void fields(auto& io, Ref<decltype(io), CompareSection> s) {
   io.where(!s.missing, "lines", s.lines, "the largest difference first; null: missing says why");
   io.code("missing", s.missing, "why there are none; null: there are");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, ComparedKernel> k) {
+void fields(auto& io, Ref<decltype(io), ComparedKernel> k) {
   io("name", k.name, "as in run.json");
   io("short_name", k.short_name, "without template and call arguments");
   io("calls", k.calls, "in a window of the stage, mean over the runs");
   io("time_ns", k.time_ns, "likewise");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, KernelPair> p) {
+void fields(auto& io, Ref<decltype(io), KernelPair> p) {
   io("a", p.a, "several where they were fused");
   io("b", p.b, "several where they were split");
   io.code("paired_by", p.paired_by, "the surest way that found them; null: no partner");
@@ -96,8 +83,7 @@ void fields(Io& io, Ref<Io, KernelPair> p) {
   io("line", p.line, "of their time in a window together");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, StageKernels> s) {
+void fields(auto& io, Ref<decltype(io), StageKernels> s) {
   io("stage", s.stage, "that launches them");
   io("entered", s.entered, "the stage changed: its kernels were tested");
   io("paired_share_a", s.paired_share_a, "of A's kernel time in the stage: in pairs");
@@ -105,8 +91,7 @@ void fields(Io& io, Ref<Io, StageKernels> s) {
   io("pairs", s.pairs, "the largest difference in time first");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, WaterfallRow> r) {
+void fields(auto& io, Ref<decltype(io), WaterfallRow> r) {
   io.code("part", r.part, "kernels, the other kernels together, or a bin of the budget");
   io.known("key", r.key, "name of the kernel or key of the bin; null: the other kernels");
   io.code("relation", r.relation, "of kernels");
@@ -114,16 +99,14 @@ void fields(Io& io, Ref<Io, WaterfallRow> r) {
   io("b_ns", r.b_ns, "in one window of B", kAnySign);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Waterfall> w) {
+void fields(auto& io, Ref<decltype(io), Waterfall> w) {
   io("stage", w.stage, "whose window it explains");
   io("a_ns", w.a_ns, "mean window of A: the sum of the rows' a_ns");
   io("b_ns", w.b_ns, "mean window of B: the sum of the rows' b_ns");
   io("rows", w.rows, "kernels first, then the bins");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Comparison> c) {
+void fields(auto& io, Ref<decltype(io), Comparison> c) {
   io("schema_version", c.schema_version, "of this format", matching("^1\\.[0-9]+\\.[0-9]+$"));
   io.code("verdict", c.verdict, "of the whole, by its main stage");
   io.code("reason", c.reason, "why");
@@ -151,16 +134,12 @@ void fields(Io& io, Ref<Io, Comparison> c) {
   io("host_code", c.host_code, "what the host did while the GPU waited");
 }
 
-std::string comparison_to_json(const Comparison& comparison) {
-  JsonWriter writer;
-  writer.put(comparison);
-  return std::move(writer).take() + "\n";
-}
+std::string comparison_to_json(const Comparison& comparison) { return json_text(comparison); }
 
 std::string comparison_schema() {
-  return schema_text(SchemaWriter::document<Comparison>(
+  return schema_text<Comparison>(
       "compare.json of nl-stage",
-      "Runs of side A against runs of side B. Times are nanoseconds. null is \"not captured\" or \"not known\", never zero."));
+      "Runs of side A against runs of side B. Times are nanoseconds. null is \"not captured\" or \"not known\", never zero.");
 }
 
 }  // namespace nl::exporters

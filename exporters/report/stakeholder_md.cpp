@@ -4,8 +4,6 @@
 
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/executive_summary.h"
-#include "exporters/report/sections/headline.h"
-#include "exporters/report/sections/recommendations.h"
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/host_text.h"
 #include "exporters/report/text/markdown.h"

@@ -7,6 +7,10 @@
 #include "exporters/report/text/document.h"
 #include "model/comparison.h"
 
+namespace nl {
+struct NodeComparison;
+}
+
 // The pages of a comparison, each the whole text of its file.
 namespace nl::exporters {
 
@@ -16,6 +20,11 @@ std::string comparison_html(const Comparison& comparison, const std::string& nl_
 
 // Three sentences: what changed, where, and what that rests on. "A and B cannot be compared: …" where they were refused.
 std::vector<std::string> comparison_sentences(const Comparison& comparison);
+
+// Two runs of one model side by side, node by node.
+std::string nodes_markdown(const NodeComparison& comparison);
+std::string nodes_text(const NodeComparison& comparison, std::size_t width);  // for a terminal so wide
+std::string nodes_json(const NodeComparison& comparison);
 
 namespace report {
 

@@ -7,7 +7,6 @@
 #include "exporters/report/html/html.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/markdown.h"
-#include "exporters/report/text/terminal_text.h"
 #include "model/comparison_keys.h"
 
 namespace nl::exporters {

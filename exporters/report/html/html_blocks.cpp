@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exporters/report/html/html_text.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/words.h"

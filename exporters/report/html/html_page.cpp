@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "exporters/report/html/html.h"
-#include "exporters/report/html/html_text.h"
 
 namespace nl::exporters {
 

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "exporters/report/sections/headline.h"
-#include "exporters/report/sections/recommendations.h"
 #include "exporters/report/text/budget_bins.h"
 #include "exporters/report/text/host_text.h"
 #include "exporters/report/text/run_text.h"

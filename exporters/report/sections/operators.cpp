@@ -4,8 +4,7 @@
 
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/links.h"
-#include "exporters/report/text/operator_nodes.h"
-#include "exporters/report/text/operator_steps.h"
+#include "exporters/report/text/operator_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/operator_times.h"
 #include "model/words.h"

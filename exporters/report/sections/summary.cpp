@@ -3,8 +3,6 @@
 #include <cmath>
 
 #include "exporters/report/sections/executive_summary.h"
-#include "exporters/report/sections/headline.h"
-#include "exporters/report/sections/recommendations.h"
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/run_text.h"
 #include "model/run_metrics.h"

@@ -1,4 +1,4 @@
-#include "exporters/report/text/operator_nodes.h"
+#include "exporters/report/text/operator_text.h"
 
 #include <sstream>
 

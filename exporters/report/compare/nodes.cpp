@@ -1,13 +1,11 @@
-#include "exporters/report/nodes.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "exporters/report/text/document.h"
+#include "exporters/report/compare/compare.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/markdown.h"
-#include "exporters/report/text/terminal_text.h"
+#include "model/node_map.h"
 
 namespace nl::exporters {
 namespace {

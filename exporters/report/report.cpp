@@ -34,11 +34,11 @@ report::Document report_document(const Run& run) {
   return out;
 }
 
-ordered_json counters_of(const NcuSample& sample) {
+ordered_json counters_of(const report::KernelRow& row) {
   ordered_json out = ordered_json::array();
-  for (const MetricInfo* metric : report::columns_of(MetricPlace::kLaunch))
-    if (const auto& value = sample.values[metric->metric])
-      out.push_back({{"title", metric->title}, {"value", report::metric_cell(metric->unit, value).text.spans.front().text}});
+  for (const auto& column : report::counter_columns())
+    if (const std::string value = column.read(row).text.spans.front().text; value != kNoValue)
+      out.push_back({{"title", column.head.title}, {"value", value}});
   return out;
 }
 
@@ -67,12 +67,13 @@ ordered_json kernels_of(const Run& run) {
   ordered_json out = ordered_json::array();
   if (!run.kernels) return out;
   for (const WorkingKernel& each : report::listed_kernels(run)) {
-    const KernelEntry& kernel = (*run.kernels)[each.index];
-    const NcuSample* sample = report::main_sample(kernel);
+    const report::KernelRow row = report::kernel_row(run, each);
+    const KernelEntry& kernel = row.kernel;
+    const NcuSample* sample = row.sample;
     out.push_back({{"id", report::kernel_id(each.index)},
                    {"name", html::plain(kernel.name)},
                    {"short", html::plain(readable_kernel_name(kernel.name))},
-                   {"counters", sample == nullptr ? ordered_json::array() : counters_of(*sample)},
+                   {"counters", counters_of(row)},
                    {"proof", sample == nullptr ? ordered_json() : ordered_json(proof_of(*sample))},
                    {"roofline", roofline_of(run, kernel, sample)},
                    {"note", sample == nullptr && kernel.ncu_note ? ordered_json(text_of(*kernel.ncu_note)) : ordered_json()}});
@@ -135,6 +136,33 @@ std::vector<std::uint32_t> put_kernels(const Run& run, Detail& detail) {
   return out;
 }
 
+// The run's one-iteration picture as the bytes of a detail file, for bundles that have none.
+std::string detail_of_timeline(const Run& run) {
+  if (!run.timeline) return {};
+  const Timeline& timeline = *run.timeline;
+  Detail detail;
+  detail.timeline_only = true;
+  detail.slices_left_out = timeline.slices_left_out;
+  detail.start_ns = timeline.start_ns;
+  detail.end_ns = timeline.end_ns;
+  detail.names = timeline.names;
+  const std::vector<std::uint32_t> kernels = put_kernels(run, detail);
+  DetailWindow& window = detail.windows.emplace_back();
+  window.start_ns = timeline.start_ns;
+  window.end_ns = timeline.end_ns;
+  for (const TimelineLane& lane : timeline.lanes) {
+    DetailSlices& slices = window.lanes.emplace_back();
+    slices.lane = static_cast<std::uint32_t>(detail.lanes.size());
+    detail.lanes.push_back({lane.kind, lane.title, 0, 0, 0, 0});
+    for (const TimelineSlice& slice : lane.slices) {
+      DetailSlice& added = slices.slices.emplace_back(DetailSlice{slice.start_ns, slice.duration_ns, slice.name});
+      if (lane.kind == LaneKind::kGpu && slice.name < kernels.size()) added.kernel = kernels[slice.name];
+      added.merged = slice.merged;
+    }
+  }
+  return detail_file(detail);
+}
+
 // In JSON a '<' stands in strings only, and nothing of a page begins without one.
 std::string safe_in_page(const std::string& json) {
   std::string out;
@@ -160,32 +188,6 @@ std::string page_data(const Run& run, const std::string& trace_file) {
                              {"glossary", glossary_of()},
                              {"trace_file", trace_file.empty() ? ordered_json() : ordered_json(trace_file)}};
   return safe_in_page(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
-}
-
-std::string detail_of_timeline(const Run& run) {
-  if (!run.timeline) return {};
-  const Timeline& timeline = *run.timeline;
-  Detail detail;
-  detail.timeline_only = true;
-  detail.slices_left_out = timeline.slices_left_out;
-  detail.start_ns = timeline.start_ns;
-  detail.end_ns = timeline.end_ns;
-  detail.names = timeline.names;
-  const std::vector<std::uint32_t> kernels = put_kernels(run, detail);
-  DetailWindow& window = detail.windows.emplace_back();
-  window.start_ns = timeline.start_ns;
-  window.end_ns = timeline.end_ns;
-  for (const TimelineLane& lane : timeline.lanes) {
-    DetailSlices& slices = window.lanes.emplace_back();
-    slices.lane = static_cast<std::uint32_t>(detail.lanes.size());
-    detail.lanes.push_back({lane.kind, lane.title, 0, 0, 0, 0});
-    for (const TimelineSlice& slice : lane.slices) {
-      DetailSlice& added = slices.slices.emplace_back(DetailSlice{slice.start_ns, slice.duration_ns, slice.name});
-      if (lane.kind == LaneKind::kGpu && slice.name < kernels.size()) added.kernel = kernels[slice.name];
-      added.merged = slice.merged;
-    }
-  }
-  return detail_file(detail);
 }
 
 }  // namespace nl::exporters

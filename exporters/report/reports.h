@@ -21,11 +21,8 @@ struct PageParts {
 // captured.
 std::string report_html(const Run& run, const PageParts& parts = {});
 
-// Its parts. What the script of report.html needs of the run, as JSON that can stand in a page: no '<' does.
+// What the script of report.html needs of the run, as JSON that can stand in a page: no '<' does.
 std::string page_data(const Run& run, const std::string& trace_file);
-
-// The run's one-iteration picture as the bytes of a detail file, for bundles that have none.
-std::string detail_of_timeline(const Run& run);
 
 // At most five sentences, at most three actions, then Environment, Aggregates, Per-Stage Timings (ms), MFU, Stage
 // Takeaways, Top Operators, Top Kernels and an appendix, always all and in this order.

@@ -160,6 +160,8 @@ std::string measured_by(const std::vector<KernelEntry>& kernels) {
   return ncu && cupti ? "ncu and CUPTI" : cupti ? "CUPTI" : ncu ? "ncu" : "";
 }
 
+Text kernel_name(const std::string& name) { return Text(name.empty() ? "(no name)" : name, Inline::kName); }
+
 std::string stalls_text(const KernelEntry& kernel) {
   std::vector<std::string> words;
   for (const auto& stall : kernel.stalls)

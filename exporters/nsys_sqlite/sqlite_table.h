@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,10 +34,9 @@ using SqliteNumber = std::optional<std::int64_t>;  // without one: NULL
 // One table of it, row after row.
 class SqliteTable {
  public:
-  // A new one: "start INTEGER NOT NULL", "name TEXT" …
-  SqliteTable(SqliteFile& file, const char* name, std::initializer_list<const char*> columns);
-  // One that is there, of which some columns are filled: "start, name", 2.
-  SqliteTable(SqliteFile& file, const char* name, const char* columns, int count);
+  static constexpr bool kIsThere = true;
+  // A new one: "start INTEGER NOT NULL, name TEXT". Or one that is there, of which some columns are filled: "start, name".
+  SqliteTable(SqliteFile& file, const std::string& name, const std::string& columns, bool is_there = false);
   ~SqliteTable();
   SqliteTable(const SqliteTable&) = delete;
   SqliteTable& operator=(const SqliteTable&) = delete;
@@ -63,7 +61,6 @@ class SqliteTable {
     if (value) bind(column, *value);
     else bind(column, nullptr);
   }
-  void prepare(const std::string& insert);
   void step();
 
   SqliteFile& file_;

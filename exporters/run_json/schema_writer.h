@@ -68,34 +68,15 @@ class SchemaWriter {
 
  private:
   template <class T>
-  struct Inner : std::false_type {};
-  template <class T>
-  struct Inner<std::vector<T>> : std::true_type {
-    using type = T;
-  };
-  template <class T>
-  struct Optional : std::false_type {};
-  template <class T>
-  struct Optional<std::optional<T>> : std::true_type {
-    using type = T;
-  };
-  template <class T>
-  struct Map : std::false_type {};
-  template <class T>
-  struct Map<std::map<std::string, T>> : std::true_type {
-    using type = T;
-  };
-
-  template <class T>
   Json of(const Limits& limits) {
     if constexpr (std::is_same_v<T, bool>) return {{"type", "boolean"}};
     else if constexpr (std::integral<T>) return number("integer", limits);
     else if constexpr (std::is_same_v<T, double>) return limits.maximum ? number("number", limits) : nullable(number("number", limits));
     else if constexpr (std::is_same_v<T, std::string>) return text(limits);
-    else if constexpr (Optional<T>::value) return nullable(of<typename Optional<T>::type>(limits));
-    else if constexpr (Inner<T>::value) return list(of<typename Inner<T>::type>(limits), limits);
+    else if constexpr (requires(T value) { value.has_value(); }) return nullable(of<typename T::value_type>(limits));
+    else if constexpr (requires(T value) { value.emplace_back(); }) return list(of<typename T::value_type>(limits), limits);
     else if constexpr (std::is_same_v<T, DamagedRows>) return list(shape<DamagedRow>(), limits);
-    else if constexpr (Map<T>::value) return map(of<typename Map<T>::type>(limits));
+    else if constexpr (requires { typename T::mapped_type; }) return map(of<typename T::mapped_type>(limits));
     else return shape<T>();
   }
   template <class T>

@@ -17,9 +17,6 @@ struct Window {  // what of the capture is written
   bool holds(Ns start, Ns end) const { return !cut || (end >= start_ns && start <= end_ns); }
 };
 
-// Around the focus, wide enough for max_events slices and no wider.
-Window choose_window(const Trace& trace, const PerfettoOptions& options);
-
 struct Writing {  // what the parts share
   const Trace& trace;
   Packets& packets;
@@ -30,9 +27,8 @@ struct Writing {  // what the parts share
   std::uint64_t samples_joined = 1;  // so many became one, their mean
 };
 
-void write_threads(Writing& to);                // processes, threads, API calls, ranges, marks
-void write_queues(Writing& to);                 // GPUs, their queues and counters
-void write_notes(Writing& to, const Run& run);  // iterations, findings
+void write_threads(Writing& to);  // processes, threads, API calls, ranges, marks
+void write_queues(Writing& to);   // GPUs, their queues and counters
 void write_power(Writing& to, const std::vector<PowerSample>& samples);
 
 // What a GPU did over time, in a few thousand equal steps however long the trace is.

@@ -76,8 +76,7 @@ void each_start(const Trace& trace, Each each) {
 
 double seconds(Ns ns) { return static_cast<double>(ns) / 1e9; }
 
-}  // namespace
-
+// Around the focus, wide enough for max_events slices and no wider.
 Window choose_window(const Trace& trace, const PerfettoOptions& options) {
   Window all{0, trace.duration_ns, false};
   for (const auto& kernel : trace.kernels) all.end_ns = std::max(all.end_ns, kernel.end_ns());
@@ -88,6 +87,7 @@ Window choose_window(const Trace& trace, const PerfettoOptions& options) {
   return histogram.grown(first, std::max(first, histogram.at(options.focus_end_ns)), options.max_events);
 }
 
+// Iterations and findings.
 void write_notes(Writing& to, const Run& run) {
   Lanes iterations(to.packets, [&](std::size_t lane) { return to.packets.track(lane == 0 ? "iterations" : "more iterations", 0); });
   std::size_t number = 0;
@@ -118,6 +118,7 @@ void write_notes(Writing& to, const Run& run) {
   findings.finish();
 }
 
+}  // namespace
 }  // namespace perfetto
 
 PerfettoSummary write_perfetto(const Trace& trace, const PerfettoSink& sink, const PerfettoOptions& options) {

@@ -28,9 +28,6 @@ std::string nodes_json(const NodeComparison& comparison);
 
 namespace report {
 
-// The line that the verdict is about: the main stage, unprofiled where both sides have that.
-const CompareLine* deciding_line(const Comparison& comparison);
-
 std::string verdict_reason(LineReason reason);         // "too noisy: the interval would hide a large change"
 std::string change_text(const CompareChange& change);  // "+3.2 %"
 std::string estimate_text(const CompareLine& line, double value);
@@ -38,9 +35,7 @@ std::string function_name(std::string_view kernel);         // "gemm" of void ns
 std::string bin_label(const std::string& key);              // "launch-starved" of launch_starved_ns
 std::string difference_text(const Difference& difference);  // "driver: 580.1 and 575.2"
 
-Section waterfall_section(const Comparison& comparison);
 Section comparability_section(const Comparison& comparison);
-Section kernels_section(const Comparison& comparison);
 std::vector<Section> line_sections(const Comparison& comparison);
 
 }  // namespace report

@@ -110,16 +110,9 @@ std::string pairing_text(const KernelPair& pair) {
 }
 
 Table pairs_of(const StageKernels& kernels) {
-  Table table{"Kernels of " + kernels.stage,
-              {{"Kernel in A"},
-               {"Kernel in B"},
-               {"Relation"},
-               {"A per window", kRight},
-               {"B per window", kRight},
-               {"Change", kRight},
-               {"Verdict"},
-               {"Paired by"},
-               {"Why", kLeft, kWide}}};
+  Table table{"Kernels of " + kernels.stage, texts({"Kernel in A", "Kernel in B", "Relation"}) +
+                                                 numbers({"A per window", "B per window", "Change"}) + texts({"Verdict", "Paired by"}) +
+                                                 texts({"Why"}, kWide)};
   for (const KernelPair& pair : kernels.pairs)
     table.rows.push_back(
         {kernel_names(pair.a),
@@ -129,6 +122,22 @@ Table pairs_of(const StageKernels& kernels) {
   table.sortable = true;
   cut_text(table);
   return table;
+}
+
+Section kernels_section(const Comparison& comparison) {
+  Section out{"kernels", "Kernels", "Kernels"};
+  if (comparison.kernels_missing || comparison.kernels.empty()) {
+    out.blocks = {Paragraph{sentence(verdict_reason(comparison.kernels_missing.value_or(LineReason::kNotCaptured))), Role::kMissing}};
+    return out;
+  }
+  for (const StageKernels& kernels : comparison.kernels) {
+    const std::string shares = fmt::format("Pairs hold {} of A's kernel time and {} of B's.", share_text(kernels.paired_share_a),
+                                           share_text(kernels.paired_share_b));
+    out.blocks.push_back(Heading{kernels.stage});
+    out.blocks.push_back(Paragraph{kernels.entered ? shares : "This stage did not change: its kernels were not tested. " + shares});
+    out.blocks.push_back(pairs_of(kernels));
+  }
+  return out;
 }
 
 // What differs, as it is read before two values.
@@ -175,22 +184,6 @@ std::vector<Section> line_sections(const Comparison& comparison) {
           lines_section("efficiency", "MFU and MBU", comparison.efficiency),
           lines_section("energy", "Energy", comparison.energy),
           lines_section("host", "Host code while the GPU waited", comparison.host_code)};
-}
-
-Section kernels_section(const Comparison& comparison) {
-  Section out{"kernels", "Kernels", "Kernels"};
-  if (comparison.kernels_missing || comparison.kernels.empty()) {
-    out.blocks = {Paragraph{sentence(verdict_reason(comparison.kernels_missing.value_or(LineReason::kNotCaptured))), Role::kMissing}};
-    return out;
-  }
-  for (const StageKernels& kernels : comparison.kernels) {
-    const std::string shares = fmt::format("Pairs hold {} of A's kernel time and {} of B's.", share_text(kernels.paired_share_a),
-                                           share_text(kernels.paired_share_b));
-    out.blocks.push_back(Heading{kernels.stage});
-    out.blocks.push_back(Paragraph{kernels.entered ? shares : "This stage did not change: its kernels were not tested. " + shares});
-    out.blocks.push_back(pairs_of(kernels));
-  }
-  return out;
 }
 
 Section comparability_section(const Comparison& comparison) {

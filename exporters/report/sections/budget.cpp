@@ -246,15 +246,8 @@ Section budgets(const Run& run) {
 }
 
 Blocks late_launches(const Run& run) {
-  Table table{"Late launches",
-              {{"Stage"},
-               {"Late launch"},
-               {"The thread's call before"},
-               {"Times", kRight},
-               {"Mean wait", kRight},
-               {"of all such waits", kRight},
-               {"before the call", kRight},
-               {"Longest", kRight, kWide}}};
+  Table table{"Late launches", texts({"Stage", "Late launch", "The thread's call before"}) +
+                                   numbers({"Times", "Mean wait", "of all such waits", "before the call"}) + numbers({"Longest"}, kWide)};
   std::vector<std::string> calls;
   for (const auto& stage : run.stages) {
     if (!told(stage) || told_by_its_parts(run, stage)) continue;

@@ -56,9 +56,6 @@ Headline first_token(const Run& run);
 Headline per_token(const Run& run);
 Headline output_rate(const Run& run);
 
-// The batch is not known, and a step counts as one token.
-bool counted_as_one(const Run& run);
-
 // "all 4 sequences", "one sequence"; empty: there is one.
 std::string whose_tokens(const Run& run);
 

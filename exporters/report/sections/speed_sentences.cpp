@@ -19,6 +19,9 @@ double tokens_per_step(const Run& run) {
   return *decode->tokens_per_window * run.latency.tpot->mean_ns / decode->wall.mean_ns;
 }
 
+// The batch is not known, and a step counts as one token.
+bool counted_as_one(const Run& run) { return !run.latency.batch && tokens_per_step(run) <= 1.01; }
+
 constexpr double kPhaseWorthSaying = 0.05;  // of the measured time
 constexpr std::size_t kMostPhases = 3;
 constexpr double kFarFromMedian = 1.5;
@@ -205,8 +208,6 @@ std::string limit_part(const Run& run, const MainStage& main) {
 }
 
 }  // namespace
-
-bool counted_as_one(const Run& run) { return !run.latency.batch && tokens_per_step(run) <= 1.01; }
 
 std::string whose_tokens(const Run& run) {
   const auto& batch = run.latency.batch;

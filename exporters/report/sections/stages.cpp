@@ -52,45 +52,20 @@ std::string ranges_text(const StageEntry& stage) {
   return text;
 }
 
-Row wall_row(const Run& run, const StageEntry& stage) {
-  const TimeSummary& wall = stage.wall;
-  const bool any = wall.count > 0;
-  return {text_cell(stage_title(run, stage.name)),
-          count_cell(wall.count),
-          time_cell_if(any, wall.mean_ns),
-          time_cell_if(wall.count > 1, wall.stddev_ns),
-          time_cell_if(any, wall.median_ns),
-          time_cell_if(any, static_cast<double>(wall.p99_ns)),
-          time_cell_if(any, static_cast<double>(wall.total_ns)),
-          stage.warmup_windows > 0 ? count_cell(stage.warmup_windows) : Cell(kNoValue),
-          text_cell(ranges_text(stage))};
-}
-
-// Work that a range launched may run on after its end, so that more than 100 % is possible.
-Row gpu_row(const Run& run, const StageEntry& stage) {
-  const bool comparable = stage.gpu_busy_ns && stage.wall.count > 0 && stage.open_ranges == 0;
-  return {text_cell(stage_title(run, stage.name)),
-          time_cell(stage.gpu_busy_ns),
-          share_cell(comparable ? ratio(static_cast<double>(*stage.gpu_busy_ns), static_cast<double>(stage.wall.total_ns)) : std::nullopt),
-          time_cell(stage.gpu_sum_ns),
-          stage.kernel_calls ? count_cell(*stage.kernel_calls) : Cell(kNoValue),
-          {tokens_text(stage.tokens_per_window), stage.tokens_per_window},
-          figure_cell(stage.tokens_per_s)};
-}
-
 void add_gpu_table(const Run& run, Blocks& blocks) {
   const bool any = std::any_of(run.stages.begin(), run.stages.end(),
                                [](const StageEntry& s) { return s.gpu_busy_ns || s.kernel_calls || s.tokens_per_s; });
   if (!any) return add(blocks, missing("GPU time of the stages: not captured."));
   Table table{"GPU time of each stage",
-              {{"Stage"},
-               {"GPU busy", kRight},
-               {"of wall", kRight},
-               {"GPU sum", kRight},
-               {"Kernels", kRight},
-               {"Tokens per window", kRight},
-               {"Tokens/s", kRight}}};
-  for (const auto& stage : run.stages) table.rows.push_back(gpu_row(run, stage));
+              texts({"Stage"}) + numbers({"GPU busy", "of wall", "GPU sum", "Kernels", "Tokens per window", "Tokens/s"})};
+  for (const auto& stage : run.stages) {
+    // Work that a range launched may run on after its end, so that more than 100 % is possible.
+    const bool comparable = stage.gpu_busy_ns && stage.wall.count > 0 && stage.open_ranges == 0;
+    table.rows.push_back({text_cell(stage_title(run, stage.name)), time_cell(stage.gpu_busy_ns),
+                          share_cell(comparable ? part_of(*stage.gpu_busy_ns, stage.wall.total_ns) : std::nullopt),
+                          time_cell(stage.gpu_sum_ns), stage.kernel_calls ? count_cell(*stage.kernel_calls) : Cell(kNoValue),
+                          Cell(tokens_text(stage.tokens_per_window), stage.tokens_per_window), figure_cell(stage.tokens_per_s)});
+  }
   blocks.emplace_back(Paragraph{"GPU busy counts overlapping work once, GPU sum counts it twice."});
   blocks.emplace_back(std::move(table));
 }
@@ -221,18 +196,14 @@ Section stages(const Run& run) {
     out.blocks = {missing("No stage is marked in this capture. " + fix_of({Code::kNoStages}))};
     return out;
   }
-  Table wall{"Stages",
-             {{"Stage"},
-              {"n", kRight},
-              {"Mean", kRight},
-              {"Std", kRight},
-              {"p50", kRight},
-              {"p99", kRight},
-              {"Sum", kRight},
-              {"Warm-up", kRight},
-              {"Ranges"}}};
+  Table wall{"Stages", texts({"Stage"}) + numbers({"n", "Mean", "Std", "p50", "p99", "Sum", "Warm-up"}) + texts({"Ranges"})};
   for (const auto& stage : run.stages) {
-    wall.rows.push_back(wall_row(run, stage));
+    const TimeSummary& time = stage.wall;
+    const bool any = time.count > 0;
+    wall.rows.push_back({text_cell(stage_title(run, stage.name)), count_cell(time.count), time_cell_if(any, time.mean_ns),
+                         time_cell_if(time.count > 1, time.stddev_ns), time_cell_if(any, time.median_ns),
+                         time_cell_if(any, static_cast<double>(time.p99_ns)), time_cell_if(any, static_cast<double>(time.total_ns)),
+                         stage.warmup_windows > 0 ? count_cell(stage.warmup_windows) : Cell(kNoValue), text_cell(ranges_text(stage))});
     wall.rows.back().id = stage_id(stage.name);
   }
   add(out.blocks, Paragraph{source_text(run)});
@@ -264,17 +235,8 @@ Text activity_note(const Run& run) {
 }
 
 Blocks counters(const Run& run) {
-  Table table{"GPU counters",
-              {{"Stage"},
-               {"Measured by"},
-               {"Windows", kRight},
-               {"Window on the GPU", kRight},
-               {"DRAM read", kRight},
-               {"DRAM written", kRight},
-               {"DRAM %", kRight},
-               {"SM active %", kRight},
-               {"Tensor %", kRight},
-               {"Occupancy %", kRight}}};
+  Table table{"GPU counters", texts({"Stage", "Measured by"}) + numbers({"Windows", "Window on the GPU", "DRAM read", "DRAM written",
+                                                                         "DRAM %", "SM active %", "Tensor %", "Occupancy %"})};
   for (const auto& stage : run.stages) {
     if (stage.counters && counted_any(*stage.counters)) table.rows.push_back(counted_row(run, stage));
     if (stage.sampling && stage.sampling->samples > 0) table.rows.push_back(sampled_row(run, stage));

@@ -20,6 +20,13 @@ namespace {
 constexpr std::int64_t kMachine = std::int64_t{1} << 48;  // hardware 0, virtual machine 1, as nsys numbers the only one
 constexpr std::int64_t kPriority = 20;                    // of a thread's name; nsys gives all of them this one
 
+// The columns of a table of work on a GPU.
+std::string on_gpu(const std::string& more) {
+  return "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, "
+         "streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, " +
+         more;
+}
+
 using Number = SqliteNumber;
 
 // Samples in nsys' tables for its own, GPU_METRICS and TARGET_INFO_GPU_METRICS. As there, the last byte of a typeId is
@@ -194,12 +201,12 @@ void NsysExport::write_devices() {
 void NsysExport::write_kernels() {
   SqliteTable table(
       file_, "CUPTI_ACTIVITY_KIND_KERNEL",
-      "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, "
-      "streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, "
-      "mangledName INTEGER, launchType INTEGER, cacheConfig INTEGER, registersPerThread INTEGER NOT NULL, gridX INTEGER NOT NULL, gridY "
-      "INTEGER NOT NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL, "
-      "staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT NULL, localMemoryPerThread INTEGER NOT NULL, localMemoryTotal "
-      "INTEGER NOT NULL, gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER, graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER");
+      on_gpu(
+          "demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, mangledName INTEGER, launchType INTEGER, cacheConfig INTEGER, "
+          "registersPerThread INTEGER NOT NULL, gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT "
+          "NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL, staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT "
+          "NULL, localMemoryPerThread INTEGER NOT NULL, localMemoryTotal INTEGER NOT NULL, gridId INTEGER NOT NULL, sharedMemoryExecuted "
+          "INTEGER, graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER"));
   constexpr std::int64_t kZero = 0;
   for (std::size_t i = 0; i < trace_.kernels.size(); ++i) {
     const Kernel& k = trace_.kernels[i];
@@ -223,12 +230,10 @@ void NsysExport::write_mem_ops() {
 }
 
 void NsysExport::write_copies() {
-  SqliteTable table(
-      file_, "CUPTI_ACTIVITY_KIND_MEMCPY",
-      "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, "
-      "streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, "
-      "deprecatedSrcId INTEGER, srcKind INTEGER, dstKind INTEGER, srcDeviceId INTEGER, srcContextId INTEGER, dstDeviceId INTEGER, "
-      "dstContextId INTEGER, migrationCause INTEGER, graphNodeId INTEGER, virtualAddress INTEGER, copyCount INTEGER");
+  SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_MEMCPY",
+                    on_gpu("bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, deprecatedSrcId INTEGER, srcKind INTEGER, dstKind INTEGER, "
+                           "srcDeviceId INTEGER, srcContextId INTEGER, dstDeviceId INTEGER, dstContextId INTEGER, migrationCause INTEGER, "
+                           "graphNodeId INTEGER, virtualAddress INTEGER, copyCount INTEGER"));
   for (std::size_t i = 0; i < trace_.mem_ops.size(); ++i) {
     const MemOp& op = trace_.mem_ops[i];
     if (op.kind == MemOpKind::kMemset) continue;
@@ -243,9 +248,7 @@ void NsysExport::write_copies() {
 
 void NsysExport::write_sets() {
   SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_MEMSET",
-                    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId "
-                    "INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, value INTEGER NOT NULL, bytes INTEGER "
-                    "NOT NULL, graphNodeId INTEGER, memKind INTEGER");
+                    on_gpu("value INTEGER NOT NULL, bytes INTEGER NOT NULL, graphNodeId INTEGER, memKind INTEGER"));
   for (std::size_t i = 0; i < trace_.mem_ops.size(); ++i) {
     const MemOp& op = trace_.mem_ops[i];
     if (op.kind != MemOpKind::kMemset) continue;
@@ -257,10 +260,7 @@ void NsysExport::write_sets() {
 }
 
 void NsysExport::write_graph_runs() {
-  SqliteTable table(
-      file_, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-      "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, "
-      "streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, graphId INTEGER NOT NULL, graphExecId INTEGER NOT NULL");
+  SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", on_gpu("graphId INTEGER NOT NULL, graphExecId INTEGER NOT NULL"));
   for (const GraphRun& run : trace_.graph_runs) {
     const Queue& q = queue_of(run.queue);
     table.add(run.start_ns, run.end_ns, std::int64_t{q.device}, std::int64_t{q.context}, nullptr, std::int64_t{q.stream},
@@ -298,9 +298,7 @@ void NsysExport::write_calls() {
 
 void NsysExport::write_syncs() {
   SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-                    "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId "
-                    "INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, deprecatedSyncType INTEGER, syncType "
-                    "INTEGER NOT NULL, eventId INTEGER NOT NULL, eventSyncId INTEGER");
+                    on_gpu("deprecatedSyncType INTEGER, syncType INTEGER NOT NULL, eventId INTEGER NOT NULL, eventSyncId INTEGER"));
   for (const SyncWait& wait : trace_.syncs)
     table.add(wait.start_ns, wait.end_ns, std::int64_t{wait.where.device}, std::int64_t{wait.where.context}, nullptr,
               std::int64_t{wait.where.stream}, std::int64_t{wait.correlation}, process_id(wait.where.process), nullptr,

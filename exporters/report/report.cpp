@@ -171,6 +171,19 @@ std::string safe_in_page(const std::string& json) {
   return out;
 }
 
+// A semicolon ends a frame, and a name that ends in a blank and a number would read as a count.
+std::string folded_name(const std::string& name) {
+  std::string out;
+  for (const char c : name) out += c == ';' ? ':' : static_cast<unsigned char>(c) <= ' ' || c == 0x7f ? '_' : c;
+  return out.empty() ? "(no name)" : out;
+}
+
+// "Linear.forward (linear.py:134)"
+std::string folded_frame(const HostFrame& frame) {
+  const std::string place = place_text(frame);
+  return folded_name(frame.function) + (place.empty() ? "" : fmt::format(" ({})", folded_name(place)));
+}
+
 }  // namespace
 
 std::string report_markdown(const Run& run) { return markdown(report_document(run)); }
@@ -188,6 +201,18 @@ std::string page_data(const Run& run, const std::string& trace_file) {
                              {"glossary", glossary_of()},
                              {"trace_file", trace_file.empty() ? ordered_json() : ordered_json(trace_file)}};
   return safe_in_page(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+std::string folded_stacks(const Run& run) {
+  std::string out;
+  if (!run.host) return out;
+  for (const WaitStack& stack : run.host->stacks) {
+    out += folded_name(stack.stage);
+    for (const std::uint32_t frame : stack.frames)
+      if (frame < run.host->frames.size()) out += ';' + folded_frame(run.host->frames[frame].frame);
+    out += fmt::format(" {}\n", stack.samples);
+  }
+  return out;
 }
 
 }  // namespace nl::exporters

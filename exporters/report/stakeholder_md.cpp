@@ -5,7 +5,6 @@
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/sections/sections.h"
-#include "exporters/report/text/host_text.h"
 #include "exporters/report/text/markdown.h"
 #include "exporters/report/text/run_text.h"
 #include "model/glossary.h"

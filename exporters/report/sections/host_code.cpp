@@ -5,7 +5,6 @@
 #include <span>
 
 #include "exporters/report/sections/sections.h"
-#include "exporters/report/text/host_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/words.h"
 

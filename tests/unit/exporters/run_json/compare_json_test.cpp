@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
-#include "tests/unit/exporters/compare/sample_comparison.h"
+#include "tests/unit/exporters/report/compare/sample_comparison.h"
 #include "tests/unit/golden.h"
 
 // After a change of the fields run tools/golden, which writes the schema anew, and look: git diff schema.

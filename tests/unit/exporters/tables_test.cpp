@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "analysis/nsys_stats/reports.h"
-#include "exporters/stat_text.h"
+#include "exporters/tables.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "exporters/run_json/run_json.h"
+#include "model/comparison.h"
 #include "model/error.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"

@@ -1,7 +1,7 @@
 #include "cli/json_output.h"
 #include "cli/value_checks.h"
 #include "cli/verbs.h"
-#include "exporters/fingerprint/fingerprint_text.h"
+#include "exporters/fingerprint/fingerprint_reports.h"
 #include "model/error.h"
 #include "runs/fingerprint/fingerprint.h"
 

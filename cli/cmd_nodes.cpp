@@ -1,6 +1,6 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "exporters/report/nodes.h"
+#include "exporters/report/compare/compare.h"
 #include "orchestrator/nodes.h"
 
 namespace nl::cli {

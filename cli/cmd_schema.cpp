@@ -2,9 +2,7 @@
 
 #include "cli/json_output.h"
 #include "cli/verbs.h"
-#include "exporters/compare/compare_json.h"
 #include "exporters/run_json/run_json.h"
-#include "exporters/suite/suite_json.h"
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
 

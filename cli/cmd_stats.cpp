@@ -10,7 +10,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "exporters/report/text/figure_text.h"
-#include "exporters/stat_text.h"
+#include "exporters/tables.h"
 #include "model/error.h"
 #include "model/words.h"
 #include "orchestrator/process/activity.h"

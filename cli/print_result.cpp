@@ -9,7 +9,6 @@
 #include "cli/json_output.h"
 #include "cli/output.h"
 #include "exporters/report/sections/executive_summary.h"
-#include "exporters/report/sections/recommendations.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/text_table.h"

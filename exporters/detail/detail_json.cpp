@@ -1,23 +1,112 @@
 #include "exporters/detail/detail_json.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
+#include <utility>
 
-#include "exporters/detail/column_writer.h"
-#include "exporters/report/html/html_text.h"
+#include "exporters/report/html/html.h"
 #include "exporters/report/text/figure_text.h"
 #include "model/words.h"
 
 namespace nl::exporters {
-
-// Names out of a capture may hold anything.
-void ColumnWriter::text(std::string_view value) {
-  separate();
-  out_ += nlohmann::json(html::plain(value)).dump();
-}
-
 namespace {
+
+// JSON without spaces, mostly lists of whole numbers: {"start":[1,2,3]}. Given away piece by piece, so that a long text is
+// never held whole.
+class ColumnWriter {
+ public:
+  explicit ColumnWriter(PieceSink sink) : sink_(std::move(sink)) {}
+
+  void open(std::string_view key, char bracket) {
+    name(key);
+    open(bracket);
+  }
+  void open(char bracket) {
+    separate();
+    out_ += bracket;
+    first_ = true;
+  }
+  void close(char bracket) {
+    out_ += bracket;
+    first_ = false;
+  }
+  template <std::integral Number>
+  void number(Number value) {
+    separate();
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    out_.append(digits, end);
+  }
+  void null() {
+    separate();
+    out_ += "null";
+  }
+  void flag(std::string_view key, bool value) {
+    name(key);
+    separate();
+    out_ += value ? "true" : "false";
+  }
+  // Names out of a capture may hold anything.
+  void text(std::string_view value) {
+    separate();
+    out_ += nlohmann::json(html::plain(value)).dump();
+  }
+  template <std::integral Number>
+  void number(std::string_view key, Number value) {
+    name(key);
+    number(value);
+  }
+  void text(std::string_view key, std::string_view value) {
+    name(key);
+    text(value);
+  }
+  // Each row as one item, which write(row) puts.
+  template <class Rows, class Write>
+  void list(std::string_view key, const Rows& rows, Write write) {
+    open(key, '[');
+    for (const auto& row : rows) write(row);
+    close(']');
+  }
+  // Each row as an object, whose members write(row) puts.
+  template <class Rows, class Write>
+  void objects(std::string_view key, const Rows& rows, Write write) {
+    list(key, rows, [&](const auto& row) {
+      open('{');
+      write(row);
+      close('}');
+    });
+  }
+  // value(row) is a whole number
+  template <class Rows, class Value>
+  void column(std::string_view key, const Rows& rows, Value value) {
+    list(key, rows, [&](const auto& row) { number(value(row)); });
+  }
+  void finish() {
+    sink_(out_);
+    out_.clear();
+  }
+
+ private:
+  void name(std::string_view key) {
+    text(key);
+    out_ += ':';
+    first_ = true;
+  }
+  void separate() {
+    if (!first_) out_ += ',';
+    first_ = false;
+    if (out_.size() >= kPieceBytes) finish();
+  }
+
+  static constexpr std::size_t kPieceBytes = 1 << 16;
+  PieceSink sink_;
+  std::string out_;
+  bool first_ = true;
+};
 
 std::int64_t or_minus_one(std::uint32_t index) { return index == kNone ? -1 : static_cast<std::int64_t>(index); }
 
@@ -44,10 +133,8 @@ class DetailWriter {
     devices();
     steps();
     overview();
-    out_.open("windows", '[');
-    for (const DetailWindow& window : detail_.windows) this->window(window);
-    out_.close(']');
-    texts("names", names_);  // last: what stands above adds to them
+    out_.objects("windows", detail_.windows, [&](const DetailWindow& each) { window(each); });
+    out_.list("names", names_, [&](const std::string& name) { out_.text(name); });  // last: what stands above adds to them
     out_.close('}');
     out_.finish();
   }
@@ -65,21 +152,11 @@ class DetailWriter {
   void names(const char* key, const std::vector<std::string>& list) {
     out_.column(key, list, [&](const std::string& name) { return number_of(name); });
   }
-  void texts(const char* key, const std::vector<std::string>& list) {
-    out_.open(key, '[');
-    for (const std::string& text : list) out_.text(text);
-    out_.close(']');
-  }
-
   void extent(const char* key, const Dim3& dim) {
-    out_.open(key, '[');
-    for (const std::uint32_t each : {dim.x, dim.y, dim.z}) out_.number(each);
-    out_.close(']');
+    out_.column(key, std::array{dim.x, dim.y, dim.z}, [](std::uint32_t each) { return each; });
   }
   void kernels() {
-    out_.open("kernels", '[');
-    for (const DetailKernel& kernel : detail_.kernels) {
-      out_.open('{');
+    out_.objects("kernels", detail_.kernels, [&](const DetailKernel& kernel) {
       out_.number("name", kernel.name);
       out_.number("short", number_of(readable_kernel_name(detail_.names[kernel.name])));
       out_.text("kind", key_of(kernel.kind));
@@ -87,23 +164,13 @@ class DetailWriter {
       if (kernel.block.x > 0) extent("block", kernel.block);
       out_.number("registers", kernel.registers);
       out_.number("shared_bytes", kernel.shared_bytes);
-      out_.close('}');
-    }
-    out_.close(']');
+    });
   }
   void stages() {
-    out_.open("stages", '[');
-    for (const std::string& stage : detail_.stages) {
-      out_.open('{');
-      out_.number("name", number_of(stage));
-      out_.close('}');
-    }
-    out_.close(']');
+    out_.objects("stages", detail_.stages, [&](const std::string& stage) { out_.number("name", number_of(stage)); });
   }
   void lanes() {
-    out_.open("lanes", '[');
-    for (const DetailLane& lane : detail_.lanes) {
-      out_.open('{');
+    out_.objects("lanes", detail_.lanes, [&](const DetailLane& lane) {
       out_.text("kind", key_of(lane.kind));
       out_.text("title", lane.title);
       if (lane.stages) out_.flag("stages", true);
@@ -114,20 +181,14 @@ class DetailWriter {
       } else {
         out_.number("tid", lane.tid);
       }
-      out_.close('}');
-    }
-    out_.close(']');
+    });
   }
   void devices() {
-    out_.open("devices", '[');
-    for (const DetailDevice& device : detail_.devices) {
-      out_.open('{');
+    out_.objects("devices", detail_.devices, [&](const DetailDevice& device) {
       if (device.device) out_.number("device", *device.device);
       out_.number("pid", device.pid);
       out_.text("title", device.title);
-      out_.close('}');
-    }
-    out_.close(']');
+    });
   }
 
   void steps() {
@@ -139,9 +200,7 @@ class DetailWriter {
     out_.column("iteration", steps, [](const DetailStep& step) { return or_minus_one(step.iteration); });
     out_.column("position", steps, [](const DetailStep& step) { return step.position; });
     out_.column("warmup", steps, [](const DetailStep& step) { return step.warmup ? 1 : 0; });
-    out_.open("tokens", '[');
-    for (const DetailStep& step : steps) step.tokens ? out_.number(*step.tokens) : out_.null();
-    out_.close(']');
+    out_.list("tokens", steps, [&](const DetailStep& step) { step.tokens ? out_.number(*step.tokens) : out_.null(); });
     out_.column("window", steps, [](const DetailStep& step) { return or_minus_one(step.window); });
     out_.number("in_all", detail_.steps_in_all);
     step_bins();
@@ -170,22 +229,18 @@ class DetailWriter {
     out_.open("overview", '{');
     out_.number("bucket_ns", overview.bucket_ns);
     out_.number("count", overview.count);
-    out_.open("busy", '[');
-    for (const auto& device : overview.busy) list(device);
-    out_.close(']');
-    out_.open("bins", '[');
-    for (const auto& device : overview.bins) {
+    out_.list("busy", overview.busy, [&](const std::vector<Ns>& device) { numbers(device); });
+    out_.list("bins", overview.bins, [&](const auto& device) {
       out_.open('[');
-      for (const auto& bin : device) list(bin);
+      for (const auto& bin : device) numbers(bin);
       out_.close(']');
-    }
-    out_.close(']');
+    });
     sums("kernels", "kernel", overview.kernels);
     sums("operators", "operator", overview.operators);
     lane_buckets(overview.lanes);
     out_.close('}');
   }
-  void list(const std::vector<Ns>& values) {
+  void numbers(const std::vector<Ns>& values) {
     out_.open('[');
     for (const Ns value : values) out_.number(value);
     out_.close(']');
@@ -206,36 +261,27 @@ class DetailWriter {
     out_.close('}');
   }
   void lane_buckets(const std::vector<std::vector<LaneBucket>>& lanes) {
-    out_.open("lanes", '[');
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-      out_.open('{');
-      out_.number("lane", i);
-      bucket_steps(lanes[i]);
-      out_.column("busy", lanes[i], [](const LaneBucket& bucket) { return bucket.busy_ns; });
-      out_.column("name", lanes[i], [](const LaneBucket& bucket) { return bucket.name; });
-      out_.column("slices", lanes[i], [](const LaneBucket& bucket) { return bucket.slices; });
-      out_.close('}');
-    }
-    out_.close(']');
+    std::size_t number = 0;
+    out_.objects("lanes", lanes, [&](const std::vector<LaneBucket>& lane) {
+      out_.number("lane", number++);
+      bucket_steps(lane);
+      out_.column("busy", lane, [](const LaneBucket& bucket) { return bucket.busy_ns; });
+      out_.column("name", lane, [](const LaneBucket& bucket) { return bucket.name; });
+      out_.column("slices", lane, [](const LaneBucket& bucket) { return bucket.slices; });
+    });
   }
 
   void window(const DetailWindow& window) {
-    out_.open('{');
     out_.number("start", since_start(window.start_ns));
     out_.number("end", since_start(window.end_ns));
     out_.flag("whole", window.whole);
-    out_.open("lanes", '[');
-    for (const DetailSlices& lane : window.lanes) slices(window, lane);
-    out_.close(']');
-    out_.open("bins", '[');
-    for (std::size_t device = 0; device < window.bins.size(); ++device) intervals(window, device);
-    out_.close(']');
-    out_.close('}');
+    out_.objects("lanes", window.lanes, [&](const DetailSlices& lane) { slices(window, lane); });
+    std::size_t device = 0;
+    out_.objects("bins", window.bins, [&](const auto& rows) { intervals(window, device++, rows); });
   }
   void slices(const DetailWindow& window, const DetailSlices& lane) {
     const auto& rows = lane.slices;
     Ns before = window.start_ns;
-    out_.open('{');
     out_.number("lane", lane.lane);
     out_.column("d", rows, [&](const DetailSlice& slice) { return slice.start_ns - std::exchange(before, slice.start_ns); });
     out_.column("dur", rows, [](const DetailSlice& slice) { return slice.duration_ns; });
@@ -254,22 +300,18 @@ class DetailWriter {
     known("site", rows, [](const DetailSlice& slice) { return or_minus_one(slice.site); });
     if (std::any_of(rows.begin(), rows.end(), [](const DetailSlice& slice) { return slice.merged > 1; }))
       out_.column("merged", rows, [](const DetailSlice& slice) { return slice.merged; });
-    out_.close('}');
   }
   // A column that no entry has is left out.
   template <class Value>
   void known(const char* key, const DetailSliceList& rows, Value value) {
     if (std::any_of(rows.begin(), rows.end(), [&](const DetailSlice& slice) { return value(slice) >= 0; })) out_.column(key, rows, value);
   }
-  void intervals(const DetailWindow& window, std::size_t device) {
-    const auto& rows = window.bins[device];
+  void intervals(const DetailWindow& window, std::size_t device, const std::vector<DetailInterval>& rows) {
     Ns before = window.start_ns;
-    out_.open('{');
     out_.number("device", device);
     out_.column("d", rows, [&](const DetailInterval& each) { return each.start_ns - std::exchange(before, each.end_ns); });
     out_.column("dur", rows, [](const DetailInterval& each) { return each.end_ns - each.start_ns; });
     out_.column("bin", rows, [](const DetailInterval& each) { return static_cast<int>(each.bin); });
-    out_.close('}');
   }
 
   const Detail& detail_;

@@ -59,7 +59,7 @@ constexpr Entry kEvents[] = {
 
 template <std::size_t count>
 void write_enum(SqliteFile& file, const char* table, const Entry (&entries)[count]) {
-  SqliteTable rows(file, table, {"id INTEGER NOT NULL PRIMARY KEY", "name TEXT", "label TEXT"});
+  SqliteTable rows(file, table, "id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT");
   for (const Entry& entry : entries) rows.add(entry.id, entry.name, entry.label);
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "exporters/nsys_sqlite/enums.h"
-#include "exporters/nsys_sqlite/gpu_metrics.h"
 #include "exporters/nsys_sqlite/sqlite_table.h"
+#include "model/sampled_metric.h"
 #include "model/words.h"
 
 namespace nl::exporters {
@@ -20,7 +20,40 @@ namespace {
 constexpr std::int64_t kMachine = std::int64_t{1} << 48;  // hardware 0, virtual machine 1, as nsys numbers the only one
 constexpr std::int64_t kPriority = 20;                    // of a thread's name; nsys gives all of them this one
 
+// The columns of a table of work on a GPU.
+std::string on_gpu(const std::string& more) {
+  return "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, "
+         "streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, " +
+         more;
+}
+
 using Number = SqliteNumber;
+
+// Samples in nsys' tables for its own, GPU_METRICS and TARGET_INFO_GPU_METRICS. As there, the last byte of a typeId is
+// the GPU. Unlike there, the names are ncu's, counters are rates, and percentages keep their fraction, which SQLite's
+// INTEGER columns take: the mean of many small values is right.
+void write_gpu_metrics(SqliteFile& file, const std::vector<MetricSeries>& all) {
+  SqliteTable info(
+      file, "TARGET_INFO_GPU_METRICS",
+      "typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, typeName TEXT NOT NULL, metricId INTEGER NOT NULL, metricName TEXT NOT NULL");
+  SqliteTable table(file, "GPU_METRICS", "timestamp INTEGER, typeId INTEGER NOT NULL, metricId INTEGER NOT NULL, value INTEGER NOT NULL");
+  std::map<std::string, std::int64_t> numbers;
+  std::set<std::pair<std::int64_t, std::int64_t>> named;
+  for (const MetricSeries& series : all) {
+    const std::int64_t type = series.device & 0xFF;
+    std::vector<std::pair<std::int64_t, SampledMetric>> metrics;
+    for (const std::string& metric : series.metrics) {
+      const SampledMetric shown(metric);
+      const std::int64_t id = numbers.try_emplace(shown.name, static_cast<std::int64_t>(numbers.size())).first->second;
+      if (named.emplace(type, id).second)
+        info.add(type, std::int64_t{0}, "GPU Metrics [" + std::to_string(series.device) + "]", id, shown.name);
+      metrics.emplace_back(id, shown);
+    }
+    for (std::size_t row = 0; row < series.start_ns.size(); ++row)
+      for (std::size_t i = 0; i < metrics.size(); ++i)
+        if (const auto value = metrics[i].second.value(series, row, i)) table.add(series.start_ns[row], type, metrics[i].first, *value);
+  }
+}
 
 class NsysExport {
  public:
@@ -106,7 +139,7 @@ std::string utc_text(std::int64_t epoch_ns) {
 }
 
 void NsysExport::write_facts() {
-  SqliteTable facts(file_, "META_DATA_EXPORT", {"name TEXT NOT NULL", "value TEXT"});
+  SqliteTable facts(file_, "META_DATA_EXPORT", "name TEXT NOT NULL, value TEXT");
   facts.add("EXPORT_PRODUCT_NAME", "nl-stage");
   facts.add("EXPORT_PRODUCT_VERSION", trace_.stats.tool_version);
   facts.add("EXPORT_SCHEMA_VERSION", "3.20.3");
@@ -114,31 +147,30 @@ void NsysExport::write_facts() {
   facts.add("EXPORT_SCHEMA_VERSION_MINOR", "20");
   facts.add("EXPORT_SCHEMA_VERSION_MICRO", "3");
   facts.add("EXPORT_PARAM_LAZY", "true");
-  SqliteTable capture(file_, "META_DATA_CAPTURE", {"name TEXT NOT NULL", "value TEXT"});
+  SqliteTable capture(file_, "META_DATA_CAPTURE", "name TEXT NOT NULL, value TEXT");
   capture.add("CAPTURE_SOURCE", key_of(trace_.stats.source_format));
   if (trace_.utc_start_ns) {
-    SqliteTable start(file_, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs INTEGER", "utcTime TEXT", "localTime TEXT"});
+    SqliteTable start(file_, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs INTEGER, utcTime TEXT, localTime TEXT");
     std::string text = utc_text(*trace_.utc_start_ns);
     start.add(*trace_.utc_start_ns, text, text);
   }
-  SqliteTable details(
-      file_, "ANALYSIS_DETAILS",
-      {"globalVid INTEGER NOT NULL", "duration INTEGER NOT NULL", "startTime INTEGER NOT NULL", "stopTime INTEGER NOT NULL"});
+  SqliteTable details(file_, "ANALYSIS_DETAILS",
+                      "globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, startTime INTEGER NOT NULL, stopTime INTEGER NOT NULL");
   Ns duration_ns = trace_.session_end_ns.value_or(trace_.duration_ns);
   details.add(kMachine, duration_ns, std::int64_t{0}, duration_ns);
   SqliteTable notes(file_, "DIAGNOSTIC_EVENT",
-                    {"timestamp INTEGER NOT NULL", "timestampType INTEGER NOT NULL", "source INTEGER NOT NULL", "severity INTEGER NOT NULL",
-                     "text TEXT NOT NULL", "globalPid INTEGER"});
+                    "timestamp INTEGER NOT NULL, timestampType INTEGER NOT NULL, source INTEGER NOT NULL, severity INTEGER NOT NULL, text "
+                    "TEXT NOT NULL, globalPid INTEGER");
   for (const Remark& note : trace_.stats.notes)
     notes.add(std::int64_t{0}, std::int64_t{1}, std::int64_t{1}, std::int64_t{1}, line_of(note), nullptr);
 }
 
 void NsysExport::write_places() {
-  SqliteTable processes(file_, "PROCESSES", {"globalPid INTEGER", "pid INTEGER", "name TEXT"});
+  SqliteTable processes(file_, "PROCESSES", "globalPid INTEGER, pid INTEGER, name TEXT");
   for (std::uint32_t i = 0; i < trace_.processes.size(); ++i)
     processes.add(process_id(i), std::int64_t{trace_.processes[i].pid}, trace_.processes[i].name);
-  SqliteTable names(file_, "ThreadNames", {"nameId INTEGER NOT NULL", "priority INTEGER", "globalTid INTEGER"});
-  SqliteTable strings(file_, "StringIds", {"id INTEGER NOT NULL PRIMARY KEY", "value TEXT NOT NULL"});
+  SqliteTable names(file_, "ThreadNames", "nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER");
+  SqliteTable strings(file_, "StringIds", "id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL");
   for (std::uint32_t i = 0; i < trace_.threads.size(); ++i) {
     if (trace_.threads[i].name.empty()) continue;
     // Threads' names are not in the pool of the trace.
@@ -149,17 +181,17 @@ void NsysExport::write_places() {
 }
 
 void NsysExport::write_devices() {
-  SqliteTable gpus(file_, "TARGET_INFO_GPU",
-                   {"vmId INTEGER NOT NULL", "id INTEGER NOT NULL", "name TEXT", "busLocation TEXT", "isDiscrete INTEGER",
-                    "l2CacheSize INTEGER", "totalMemory INTEGER", "memoryBandwidth INTEGER", "clockRate INTEGER", "smCount INTEGER",
-                    "pwGpuId INTEGER", "uuid TEXT", "luid INTEGER", "chipName TEXT", "cuDevice INTEGER", "computeMajor INTEGER",
-                    "computeMinor INTEGER", "smMajor INTEGER", "smMinor INTEGER"});
+  SqliteTable gpus(
+      file_, "TARGET_INFO_GPU",
+      "vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, busLocation TEXT, isDiscrete INTEGER, l2CacheSize INTEGER, totalMemory "
+      "INTEGER, memoryBandwidth INTEGER, clockRate INTEGER, smCount INTEGER, pwGpuId INTEGER, uuid TEXT, luid INTEGER, chipName TEXT, "
+      "cuDevice INTEGER, computeMajor INTEGER, computeMinor INTEGER, smMajor INTEGER, smMinor INTEGER");
   auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   for (const Device& d : trace_.devices)
     gpus.add(kMachine, std::int64_t{d.id}, d.name, d.bus, std::int64_t{1}, number(d.l2_bytes), number(d.memory_bytes),
              number(d.bandwidth_bytes_per_s), number(d.clock_hz), number(d.sm_count), nullptr, d.uuid, nullptr, d.chip, std::int64_t{d.id},
              number(d.compute_major), number(d.compute_minor), number(d.compute_major), number(d.compute_minor));
-  SqliteTable mapping(file_, "TARGET_INFO_CUDA_DEVICE", {"gpuId INTEGER", "cudaId INTEGER NOT NULL", "pid INTEGER NOT NULL"});
+  SqliteTable mapping(file_, "TARGET_INFO_CUDA_DEVICE", "gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL");
   std::set<std::pair<std::uint32_t, std::int32_t>> written;
   for (const Queue& queue : trace_.queues)
     if (queue.process < trace_.processes.size() && written.emplace(queue.process, queue.device).second)
@@ -167,35 +199,14 @@ void NsysExport::write_devices() {
 }
 
 void NsysExport::write_kernels() {
-  SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_KERNEL",
-                    {"start INTEGER NOT NULL",
-                     "end INTEGER NOT NULL",
-                     "deviceId INTEGER NOT NULL",
-                     "contextId INTEGER NOT NULL",
-                     "greenContextId INTEGER",
-                     "streamId INTEGER NOT NULL",
-                     "correlationId INTEGER",
-                     "globalPid INTEGER",
-                     "demangledName INTEGER NOT NULL",
-                     "shortName INTEGER NOT NULL",
-                     "mangledName INTEGER",
-                     "launchType INTEGER",
-                     "cacheConfig INTEGER",
-                     "registersPerThread INTEGER NOT NULL",
-                     "gridX INTEGER NOT NULL",
-                     "gridY INTEGER NOT NULL",
-                     "gridZ INTEGER NOT NULL",
-                     "blockX INTEGER NOT NULL",
-                     "blockY INTEGER NOT NULL",
-                     "blockZ INTEGER NOT NULL",
-                     "staticSharedMemory INTEGER NOT NULL",
-                     "dynamicSharedMemory INTEGER NOT NULL",
-                     "localMemoryPerThread INTEGER NOT NULL",
-                     "localMemoryTotal INTEGER NOT NULL",
-                     "gridId INTEGER NOT NULL",
-                     "sharedMemoryExecuted INTEGER",
-                     "graphNodeId INTEGER",
-                     "sharedMemoryLimitConfig INTEGER"});
+  SqliteTable table(
+      file_, "CUPTI_ACTIVITY_KIND_KERNEL",
+      on_gpu(
+          "demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, mangledName INTEGER, launchType INTEGER, cacheConfig INTEGER, "
+          "registersPerThread INTEGER NOT NULL, gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT "
+          "NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL, staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT "
+          "NULL, localMemoryPerThread INTEGER NOT NULL, localMemoryTotal INTEGER NOT NULL, gridId INTEGER NOT NULL, sharedMemoryExecuted "
+          "INTEGER, graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER"));
   constexpr std::int64_t kZero = 0;
   for (std::size_t i = 0; i < trace_.kernels.size(); ++i) {
     const Kernel& k = trace_.kernels[i];
@@ -220,12 +231,9 @@ void NsysExport::write_mem_ops() {
 
 void NsysExport::write_copies() {
   SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_MEMCPY",
-                    {"start INTEGER NOT NULL", "end INTEGER NOT NULL",      "deviceId INTEGER NOT NULL", "contextId INTEGER NOT NULL",
-                     "greenContextId INTEGER", "streamId INTEGER NOT NULL", "correlationId INTEGER",     "globalPid INTEGER",
-                     "bytes INTEGER NOT NULL", "copyKind INTEGER NOT NULL", "deprecatedSrcId INTEGER",   "srcKind INTEGER",
-                     "dstKind INTEGER",        "srcDeviceId INTEGER",       "srcContextId INTEGER",      "dstDeviceId INTEGER",
-                     "dstContextId INTEGER",   "migrationCause INTEGER",    "graphNodeId INTEGER",       "virtualAddress INTEGER",
-                     "copyCount INTEGER"});
+                    on_gpu("bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, deprecatedSrcId INTEGER, srcKind INTEGER, dstKind INTEGER, "
+                           "srcDeviceId INTEGER, srcContextId INTEGER, dstDeviceId INTEGER, dstContextId INTEGER, migrationCause INTEGER, "
+                           "graphNodeId INTEGER, virtualAddress INTEGER, copyCount INTEGER"));
   for (std::size_t i = 0; i < trace_.mem_ops.size(); ++i) {
     const MemOp& op = trace_.mem_ops[i];
     if (op.kind == MemOpKind::kMemset) continue;
@@ -240,9 +248,7 @@ void NsysExport::write_copies() {
 
 void NsysExport::write_sets() {
   SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_MEMSET",
-                    {"start INTEGER NOT NULL", "end INTEGER NOT NULL", "deviceId INTEGER NOT NULL", "contextId INTEGER NOT NULL",
-                     "greenContextId INTEGER", "streamId INTEGER NOT NULL", "correlationId INTEGER", "globalPid INTEGER",
-                     "value INTEGER NOT NULL", "bytes INTEGER NOT NULL", "graphNodeId INTEGER", "memKind INTEGER"});
+                    on_gpu("value INTEGER NOT NULL, bytes INTEGER NOT NULL, graphNodeId INTEGER, memKind INTEGER"));
   for (std::size_t i = 0; i < trace_.mem_ops.size(); ++i) {
     const MemOp& op = trace_.mem_ops[i];
     if (op.kind != MemOpKind::kMemset) continue;
@@ -254,10 +260,7 @@ void NsysExport::write_sets() {
 }
 
 void NsysExport::write_graph_runs() {
-  SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-                    {"start INTEGER NOT NULL", "end INTEGER NOT NULL", "deviceId INTEGER NOT NULL", "contextId INTEGER NOT NULL",
-                     "greenContextId INTEGER", "streamId INTEGER NOT NULL", "correlationId INTEGER", "globalPid INTEGER",
-                     "graphId INTEGER NOT NULL", "graphExecId INTEGER NOT NULL"});
+  SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", on_gpu("graphId INTEGER NOT NULL, graphExecId INTEGER NOT NULL"));
   for (const GraphRun& run : trace_.graph_runs) {
     const Queue& q = queue_of(run.queue);
     table.add(run.start_ns, run.end_ns, std::int64_t{q.device}, std::int64_t{q.context}, nullptr, std::int64_t{q.stream},
@@ -268,8 +271,8 @@ void NsysExport::write_graph_runs() {
 // A node is written as made where the one that it was cloned from was: there are no clones here.
 void NsysExport::write_graph_nodes() {
   SqliteTable table(file_, "CUDA_GRAPH_NODE_EVENTS",
-                    {"start INTEGER NOT NULL", "end INTEGER NOT NULL", "eventClass INTEGER NOT NULL", "globalTid INTEGER",
-                     "nameId INTEGER NOT NULL", "graphNodeId INTEGER NOT NULL", "originalGraphNodeId INTEGER"});
+                    "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER, nameId INTEGER NOT "
+                    "NULL, graphNodeId INTEGER NOT NULL, originalGraphNodeId INTEGER");
   for (std::uint32_t i = 0; i < trace_.graph_nodes.size(); ++i) {
     const GraphNode& node = trace_.graph_nodes[i];
     table.add(node.made_ns, node.made_ns, kGraphNodeCreation, thread_id(node.thread), id_of(StringId()), std::int64_t{i} + 1, nullptr);
@@ -278,8 +281,8 @@ void NsysExport::write_graph_nodes() {
 
 void NsysExport::write_calls() {
   SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_RUNTIME",
-                    {"start INTEGER NOT NULL", "end INTEGER NOT NULL", "eventClass INTEGER NOT NULL", "globalTid INTEGER",
-                     "correlationId INTEGER", "nameId INTEGER NOT NULL", "returnValue INTEGER NOT NULL", "callchainId INTEGER"});
+                    "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER, correlationId INTEGER, "
+                    "nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, callchainId INTEGER");
   // By time, all threads together, as nsys writes them.
   std::vector<std::uint32_t> order(trace_.api_calls.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -295,9 +298,7 @@ void NsysExport::write_calls() {
 
 void NsysExport::write_syncs() {
   SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-                    {"start INTEGER NOT NULL", "end INTEGER NOT NULL", "deviceId INTEGER NOT NULL", "contextId INTEGER NOT NULL",
-                     "greenContextId INTEGER", "streamId INTEGER NOT NULL", "correlationId INTEGER", "globalPid INTEGER",
-                     "deprecatedSyncType INTEGER", "syncType INTEGER NOT NULL", "eventId INTEGER NOT NULL", "eventSyncId INTEGER"});
+                    on_gpu("deprecatedSyncType INTEGER, syncType INTEGER NOT NULL, eventId INTEGER NOT NULL, eventSyncId INTEGER"));
   for (const SyncWait& wait : trace_.syncs)
     table.add(wait.start_ns, wait.end_ns, std::int64_t{wait.where.device}, std::int64_t{wait.where.context}, nullptr,
               std::int64_t{wait.where.stream}, std::int64_t{wait.correlation}, process_id(wait.where.process), nullptr,
@@ -336,7 +337,8 @@ void NsysExport::write_ranges() {
       "color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, uint64Value INTEGER, "
       "int64Value INTEGER, doubleValue REAL, uint32Value INTEGER, int32Value INTEGER, floatValue REAL, jsonTextId INTEGER, "
       "jsonText TEXT, binaryData TEXT)");
-  SqliteTable table(file_, "NVTX_EVENTS", "start, end, eventType, rangeId, text, globalTid, endGlobalTid, domainId, int64Value", 9);
+  SqliteTable table(file_, "NVTX_EVENTS", "start, end, eventType, rangeId, text, globalTid, endGlobalTid, domainId, int64Value",
+                    SqliteTable::kIsThere);
   write_domains(table);
   auto text_of = [&](StringId name) -> std::optional<std::string_view> {
     if (name == StringId()) return std::nullopt;
@@ -355,7 +357,7 @@ void NsysExport::write_ranges() {
 }
 
 void NsysExport::write_strings() {
-  SqliteTable strings(file_, "StringIds", "id, value", 2);
+  SqliteTable strings(file_, "StringIds", "id, value", SqliteTable::kIsThere);
   for (std::uint32_t i = 0; i < string_ids_.size(); ++i)
     if (string_ids_[i] >= 0) strings.add(string_ids_[i], trace_.strings[StringId{i}]);
 }

@@ -1,5 +1,6 @@
 #include "exporters/nsys_sqlite/sqlite_table.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "model/error.h"
@@ -29,26 +30,11 @@ void SqliteFile::execute(const std::string& sql) {
 
 void SqliteFile::finish() { execute("COMMIT"); }
 
-SqliteTable::SqliteTable(SqliteFile& file, const char* name, std::initializer_list<const char*> columns) : file_(file) {
-  std::string create = std::string("CREATE TABLE ") + name + " (", insert = std::string("INSERT INTO ") + name + " VALUES (";
-  const char* separator = "";
-  for (const char* column : columns) {
-    create += std::string(separator) + column;
-    insert += std::string(separator) + "?";
-    separator = ", ";
-  }
-  file.execute(create + ")");
-  prepare(insert + ")");
-}
-
-SqliteTable::SqliteTable(SqliteFile& file, const char* name, const char* columns, int count) : file_(file) {
-  std::string insert = std::string("INSERT INTO ") + name + " (" + columns + ") VALUES (?";
-  for (int i = 1; i < count; ++i) insert += ", ?";
-  prepare(insert + ")");
-}
-
-void SqliteTable::prepare(const std::string& insert) {
-  if (sqlite3_prepare_v2(file_.handle(), insert.c_str(), -1, &insert_, nullptr) != SQLITE_OK) file_.fail();
+SqliteTable::SqliteTable(SqliteFile& file, const std::string& name, const std::string& columns, bool is_there) : file_(file) {
+  if (!is_there) file.execute("CREATE TABLE " + name + " (" + columns + ")");
+  std::string insert = "INSERT INTO " + name + (is_there ? " (" + columns + ")" : "") + " VALUES (?";
+  for (auto more = std::count(columns.begin(), columns.end(), ','); more > 0; --more) insert += ", ?";
+  if (sqlite3_prepare_v2(file.handle(), (insert + ")").c_str(), -1, &insert_, nullptr) != SQLITE_OK) file.fail();
 }
 
 SqliteTable::~SqliteTable() { sqlite3_finalize(insert_); }

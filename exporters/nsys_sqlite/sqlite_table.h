@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,26 +29,14 @@ class SqliteFile {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-// A number, or NULL.
-class SqliteNumber {
- public:
-  SqliteNumber() = default;
-  SqliteNumber(std::int64_t value) : value_(value), known_(true) {}
-  explicit operator bool() const { return known_; }
-  std::int64_t operator*() const { return value_; }
-
- private:
-  std::int64_t value_ = 0;
-  bool known_ = false;
-};
+using SqliteNumber = std::optional<std::int64_t>;  // without one: NULL
 
 // One table of it, row after row.
 class SqliteTable {
  public:
-  // A new one: "start INTEGER NOT NULL", "name TEXT" …
-  SqliteTable(SqliteFile& file, const char* name, std::initializer_list<const char*> columns);
-  // One that is there, of which some columns are filled: "start, name", 2.
-  SqliteTable(SqliteFile& file, const char* name, const char* columns, int count);
+  static constexpr bool kIsThere = true;
+  // A new one: "start INTEGER NOT NULL, name TEXT". Or one that is there, of which some columns are filled: "start, name".
+  SqliteTable(SqliteFile& file, const std::string& name, const std::string& columns, bool is_there = false);
   ~SqliteTable();
   SqliteTable(const SqliteTable&) = delete;
   SqliteTable& operator=(const SqliteTable&) = delete;
@@ -64,10 +51,6 @@ class SqliteTable {
  private:
   void bind(int column, std::int64_t value) { sqlite3_bind_int64(insert_, column, value); }
   void bind(int column, double value) { sqlite3_bind_double(insert_, column, value); }
-  void bind(int column, SqliteNumber value) {
-    if (value) bind(column, *value);
-    else bind(column, nullptr);
-  }
   void bind(int column, std::nullptr_t) { sqlite3_bind_null(insert_, column); }
   void bind(int column, std::string_view text) {
     sqlite3_bind_text(insert_, column, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
@@ -78,7 +61,6 @@ class SqliteTable {
     if (value) bind(column, *value);
     else bind(column, nullptr);
   }
-  void prepare(const std::string& insert);
   void step();
 
   SqliteFile& file_;

@@ -1,4 +1,4 @@
-#include "exporters/perfetto/counters.h"
+#include "exporters/perfetto/parts.h"
 
 #include <fmt/format.h>
 

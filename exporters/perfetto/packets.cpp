@@ -1,8 +1,8 @@
-#include "exporters/perfetto/packets.h"
-
 #include <algorithm>
 
+#include "exporters/perfetto/packets.h"
 #include "exporters/perfetto/proto.h"
+#include "exporters/report/html/html.h"
 #include "model/words.h"
 
 namespace nl::exporters::perfetto {
@@ -16,7 +16,15 @@ constexpr const char* kCategoryNames[] = {"range", "api", "kernel", "copy", "gra
 constexpr const char* kArgNames[] = {"kernel",  "grid",         "block",           "registers", "shared_bytes", "correlation", "bytes",
                                      "payload", "never_closed", "ended_by_thread", "merged",    "memory",       "text"};
 
+std::string describing(const Message& track) {
+  return Message().number(packet::kSequenceId, kSequence).message(packet::kTrackDescriptor, track).bytes();
+}
+
 std::uint64_t unsigned_ns(Ns time_ns) { return static_cast<std::uint64_t>(std::max<Ns>(time_ns, 0)); }
+
+void add(std::string& args, const Message& annotation) { args += Message().message(event::kAnnotation, annotation).bytes(); }
+
+Message named(Arg arg) { return Message().number(annotation::kNameId, static_cast<std::uint64_t>(arg)); }
 
 }  // namespace
 
@@ -46,29 +54,21 @@ void Packets::clock(std::int64_t utc_start_ns) {
   send(Message().number(packet::kSequenceId, kSequence).message(packet::kClockSnapshot, snapshot).bytes());
 }
 
-namespace {
-
-std::string describing(const Message& track) {
-  return Message().number(packet::kSequenceId, kSequence).message(packet::kTrackDescriptor, track).bytes();
-}
-
-}  // namespace
-
 Track Packets::process(std::uint32_t pid, std::string_view name) {
-  const Message process = Message().number(descriptor::kProcessPid, pid).text(descriptor::kProcessName, utf8(name));
+  const Message process = Message().number(descriptor::kProcessPid, pid).text(descriptor::kProcessName, html::utf8(name));
   send(describing(Message().number(descriptor::kUuid, ++last_track_).message(descriptor::kProcess, process)));
   return last_track_;
 }
 
 Track Packets::thread(std::uint32_t pid, std::uint32_t tid, std::string_view name) {
   Message thread = Message().number(descriptor::kThreadPid, pid).number(descriptor::kThreadTid, tid);
-  if (!name.empty()) thread.text(descriptor::kThreadName, utf8(name));
+  if (!name.empty()) thread.text(descriptor::kThreadName, html::utf8(name));
   send(describing(Message().number(descriptor::kUuid, ++last_track_).message(descriptor::kThread, thread)));
   return last_track_;
 }
 
 Track Packets::track(std::string_view name, Track parent) {
-  Message track = Message().number(descriptor::kUuid, ++last_track_).text(descriptor::kName, utf8(name));
+  Message track = Message().number(descriptor::kUuid, ++last_track_).text(descriptor::kName, html::utf8(name));
   if (parent != 0) track.number(descriptor::kParent, parent);
   send(describing(track));
   return last_track_;
@@ -79,7 +79,7 @@ Track Packets::counter(std::string_view name, std::optional<MetricUnit> unit, Tr
   if (!unit) counter.number(descriptor::kUnit, descriptor::kUnitCount);
   else if (unit == MetricUnit::kBytes) counter.number(descriptor::kUnit, descriptor::kUnitBytes);
   else counter.text(descriptor::kUnitName, key_of(*unit));
-  Message track = Message().number(descriptor::kUuid, ++last_track_).text(descriptor::kName, utf8(name));
+  Message track = Message().number(descriptor::kUuid, ++last_track_).text(descriptor::kName, html::utf8(name));
   if (parent != 0) track.number(descriptor::kParent, parent);
   send(describing(track.message(descriptor::kCounter, counter)));
   return last_track_;
@@ -108,7 +108,7 @@ std::uint64_t Packets::intern(Pool& pool, std::string_view text) {
 }
 
 void Packets::send_interned(unsigned field, std::uint64_t id, std::string_view text) {
-  const Message entry = Message().number(interned::kId, id).text(interned::kText, utf8(text));
+  const Message entry = Message().number(interned::kId, id).text(interned::kText, html::utf8(text));
   send(Message().number(packet::kSequenceId, kSequence).message(packet::kInternedData, Message().message(field, entry)).bytes());
 }
 
@@ -159,20 +159,17 @@ void Packets::end(Track track, Ns time_ns) {
 }
 
 void Packets::count(Track track, Ns time_ns, std::int64_t value) {
-  char inner[64];
-  char* end = put_number(put_number(inner, event::kType, event::kCounter), event::kTrack, track);
-  end = put_number(end, event::kCounterValue, static_cast<std::uint64_t>(value));
-  send(Message()
-           .number(packet::kTimestamp, unsigned_ns(time_ns))
-           .number(packet::kSequenceId, kSequence)
-           .text(packet::kTrackEvent, {inner, static_cast<std::size_t>(end - inner)})
-           .bytes());
+  put_count(track, time_ns, [&](char* end) { return put_number(end, event::kCounterValue, static_cast<std::uint64_t>(value)); });
 }
 
 void Packets::count(Track track, Ns time_ns, double value) {
+  put_count(track, time_ns, [&](char* end) { return put_fixed64(end, event::kDoubleCounterValue, std::bit_cast<std::uint64_t>(value)); });
+}
+
+template <class PutValue>
+void Packets::put_count(Track track, Ns time_ns, PutValue put_value) {
   char inner[64];
-  char* end = put_number(put_number(inner, event::kType, event::kCounter), event::kTrack, track);
-  end = put_fixed64(end, event::kDoubleCounterValue, std::bit_cast<std::uint64_t>(value));
+  const char* end = put_value(put_number(put_number(inner, event::kType, event::kCounter), event::kTrack, track));
   send(Message()
            .number(packet::kTimestamp, unsigned_ns(time_ns))
            .number(packet::kSequenceId, kSequence)
@@ -200,5 +197,13 @@ void Packets::finish() {
   if (used_ > 0) sink_({buffer_.data(), used_});
   used_ = 0;
 }
+
+void add_arg(std::string& args, Arg arg, std::uint64_t value) { add(args, named(arg).number(annotation::kUint, value)); }
+
+void add_signed_arg(std::string& args, Arg arg, std::int64_t value) {
+  add(args, named(arg).number(annotation::kInt, static_cast<std::uint64_t>(value)));
+}
+
+void add_text_arg(std::string& args, Arg arg, std::uint64_t text_id) { add(args, named(arg).number(annotation::kTextId, text_id)); }
 
 }  // namespace nl::exporters::perfetto

@@ -79,6 +79,8 @@ class Packets {
   void send_interned(unsigned field, std::uint64_t id, std::string_view text);
   void send(std::string_view packet);
   void put_event(unsigned type, const Event& event);
+  template <class PutValue>
+  void put_count(Track track, Ns time_ns, PutValue put_value);
   char* room(std::size_t bytes);
 
   const PerfettoSink& sink_;
@@ -94,8 +96,5 @@ class Packets {
 void add_arg(std::string& args, Arg arg, std::uint64_t value);
 void add_signed_arg(std::string& args, Arg arg, std::int64_t value);
 void add_text_arg(std::string& args, Arg arg, std::uint64_t text_id);
-
-// Text that any reader of protobuf takes: what is not UTF-8 becomes U+FFFD.
-std::string utf8(std::string_view text);
 
 }  // namespace nl::exporters::perfetto

@@ -3,9 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "exporters/perfetto/counters.h"
 #include "exporters/perfetto/lanes.h"
-#include "exporters/perfetto/order.h"
 #include "exporters/perfetto/parts.h"
 
 namespace nl::exporters::perfetto {

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "exporters/perfetto/lanes.h"
-#include "exporters/perfetto/order.h"
 #include "exporters/perfetto/parts.h"
 
 namespace nl::exporters::perfetto {

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "exporters/report/reports.h"
+#include "exporters/report/sections/sections.h"
 #include "exporters/report/text/markdown.h"
 #include "exporters/report/text/run_text.h"
 #include "model/words.h"
@@ -10,81 +11,49 @@ namespace {
 
 using namespace report;
 
-Text kernel_name(const KernelEntry& kernel) { return Text(kernel.name.empty() ? "(no name)" : kernel.name, Inline::kName); }
-
 Table all_kernels(const Run& run, const std::vector<KernelEntry>& kernels) {
-  Table table{"Kernels",
-              {{"kernel_name"},
-               {"total_ms", kRight},
-               {"calls", kRight},
-               {"mean_ms", kRight},
-               {"device", kRight},
-               {"share %", kRight},
-               {"p50 µs", kRight},
-               {"p99 µs", kRight},
-               {"stages" + source_label(run)}}};
-  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch)) table.columns.push_back({std::string(metric->title), kRight});
-  table.columns.push_back({"bound by"});
-  for (const auto& kernel : kernels) {
-    const NcuSample* sample = main_sample(kernel);
-    Row row = {kernel_name(kernel),
-               exact_ms_text(static_cast<double>(kernel.time.total_ns)),
-               std::to_string(kernel.time.count),
-               exact_ms_text(kernel.time.mean_ns),
-               std::to_string(kernel.device),
-               fmt::format("{:.1f}", kernel.gpu_share * 100),
-               us_text(kernel.time.median_ns),
-               us_text(static_cast<double>(kernel.time.p99_ns)),
-               split_text(kernel)};
-    for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
-      row.push_back(metric_cell(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
-    row.push_back(sample == nullptr ? Cell(kNoValue) : bound_cell(sample->bound_by, sample->bound_memory));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  const auto whole = [](double number) { return fmt::format("{:.0f}", number); };
+  std::vector<PickedColumn> picks = {{"kernel_name", "kernel"},
+                                     {"total_ms", "total", exact_ms_text},
+                                     {"calls", "calls", whole},
+                                     {"mean_ms", "mean", exact_ms_text},
+                                     {"device", "gpu", whole},
+                                     {"share %", "share", [](double share) { return fmt::format("{:.1f}", share * 100); }},
+                                     {"p50 µs", "p50", us_text},
+                                     {"p99 µs", "p99", us_text},
+                                     {"stages" + source_label(run), "stages"}};
+  for (const auto& counter : counter_columns()) picks.push_back({counter.head.title, counter.head.key});
+  picks.push_back({"bound by", "bound_by"});
+  std::vector<KernelRow> rows;
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    rows.push_back(kernel_row(run, {i, kernels[i].time.total_ns, kernels[i].time.count, kernels[i].gpu_share}));
+  return table_of("Kernels", picked(kernel_columns(run), picks), rows);
 }
 
 std::string dims(const Dim3& d) { return fmt::format("{} × {} × {}", d.x, d.y, d.z); }
 
-Row launch_row(const KernelEntry& kernel, const NcuSample& sample) {
+void add_launch(const KernelEntry& kernel, const NcuSample& sample, Table& table) {
   const auto us = [](Ns ns) { return us_text(static_cast<double>(ns)); };
-  const Text agree = !sample.durations_agree ? Text(kNoValue) : *sample.durations_agree ? Text("yes") : strong("no");
-  return {kernel_name(kernel),
-          dims(sample.grid),
-          dims(sample.block),
-          word_cell(sample.stage),
-          us(sample.nsys_median_ns),
-          us(sample.nsys_min_ns) + "–" + us(sample.nsys_max_ns),
-          std::to_string(sample.nsys_calls),
-          sample.ncu_duration_ns ? us(*sample.ncu_duration_ns) : kNoValue,
-          agree,
-          key_cell(sample.matched_by),
-          percent_cell(sample.values[Metric::kL2]),
-          sample.values[Metric::kDramBytes] ? fmt::format("{:.3f}", *sample.values[Metric::kDramBytes] / 1e6) : kNoValue,
-          key_cell(sample.measured_by)};
+  const auto& bytes = sample.values[Metric::kDramBytes];
+  table.rows.push_back({kernel_name(kernel.name), dims(sample.grid), dims(sample.block), word_cell(sample.stage), us(sample.nsys_median_ns),
+                        us(sample.nsys_min_ns) + "–" + us(sample.nsys_max_ns), std::to_string(sample.nsys_calls),
+                        sample.ncu_duration_ns ? us(*sample.ncu_duration_ns) : kNoValue,
+                        !sample.durations_agree   ? Text(kNoValue)
+                        : *sample.durations_agree ? Text("yes")
+                                                  : strong("no"),
+                        key_cell(sample.matched_by), percent_cell(sample.values[Metric::kL2]),
+                        bytes ? fmt::format("{:.3f}", *bytes / 1e6) : kNoValue, key_cell(sample.measured_by)});
 }
 
 // Every launch that ncu, or CUPTI, measured beside what the trace timed of the same name, grid and block.
 Section launches(const std::vector<KernelEntry>& kernels) {
   Section out{"", "", "Launches measured by " + measured_by(kernels)};
-  Table table{"Launches",
-              {{"kernel"},
-               {"grid"},
-               {"block"},
-               {"stage"},
-               {"nsys median µs", kRight},
-               {"min–max µs", kRight},
-               {"nsys calls", kRight},
-               {"ncu µs", kRight},
-               {"agree"},
-               {"joined by"},
-               {"L2 %", kRight},
-               {"DRAM MB", kRight},
-               {"measured by"}}};
+  Table table{"Launches", texts({"kernel", "grid", "block", "stage"}) + numbers({"nsys median µs", "min–max µs", "nsys calls", "ncu µs"}) +
+                              texts({"agree", "joined by"}) + numbers({"L2 %", "DRAM MB"}) + texts({"measured by"})};
   bool only_ncu = true;
   for (const auto& kernel : kernels)
     for (const auto& sample : kernel.ncu) {
-      table.rows.push_back(launch_row(kernel, sample));
+      add_launch(kernel, sample, table);
       only_ncu = only_ncu && !by_cupti(sample);
     }
   if (table.rows.empty()) return out;
@@ -104,7 +73,7 @@ Section stalls(const std::vector<KernelEntry>& kernels) {
   for (const auto& kernel : kernels) {
     std::uint64_t samples = 0;
     for (const auto& stall : kernel.stalls) samples += stall.samples;
-    if (!kernel.stalls.empty()) table.rows.push_back({kernel_name(kernel), std::to_string(samples), stalls_text(kernel)});
+    if (!kernel.stalls.empty()) table.rows.push_back({kernel_name(kernel.name), std::to_string(samples), stalls_text(kernel)});
   }
   if (!table.rows.empty()) out.blocks = {Paragraph{"From samples of program counters; run.json has every reason."}, table};
   return out;
@@ -115,7 +84,7 @@ Section not_measured(const std::vector<KernelEntry>& kernels) {
   List list;
   for (const auto& kernel : kernels)
     if (kernel.selected && kernel.ncu.empty() && kernel.ncu_note)
-      list.items.push_back({kernel_name(kernel) + Text(": " + text_of(*kernel.ncu_note))});
+      list.items.push_back({kernel_name(kernel.name) + Text(": " + text_of(*kernel.ncu_note))});
   add(out.blocks, std::move(list));
   return out;
 }

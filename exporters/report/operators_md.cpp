@@ -5,8 +5,7 @@
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/text/markdown.h"
-#include "exporters/report/text/operator_nodes.h"
-#include "exporters/report/text/operator_steps.h"
+#include "exporters/report/text/operator_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/operator_times.h"
 #include "model/words.h"
@@ -50,7 +49,7 @@ std::string shapes_text(const std::vector<OperatorShape>& shapes) {
 Text kernels_text(const std::vector<OperatorKernel>& kernels) {
   Text text;
   for (const auto& kernel : kernels)
-    text += Text(text.empty() ? "" : "; ") + Text(kernel.name.empty() ? "(no name)" : kernel.name, Inline::kName) +
+    text += Text(text.empty() ? "" : "; ") + kernel_name(kernel.name) +
             Text(fmt::format(" ×{} ({} ms)", kernel.calls, exact_ms_text(static_cast<double>(kernel.total_ns))));
   return text.empty() ? Text(kNoValue) : text;
 }
@@ -62,19 +61,9 @@ std::string stages_text(const OperatorEntry& entry) {
 }
 
 Table operator_table(const Run& run, const OperatorTable& source) {
-  Table table{"Operators",
-              {{"op_name"},
-               {"total_time_ms", kRight},
-               {"cuda_time_ms", kRight},
-               {"calls", kRight},
-               {"mean_ms", kRight},
-               {"self_ms", kRight},
-               {"cuda_self_ms", kRight},
-               {"share %", kRight},
-               {"type"},
-               {"shapes"},
-               {"top kernels"},
-               {"stages" + source_label(run)}}};
+  Table table{"Operators", texts({"op_name"}) +
+                               numbers({"total_time_ms", "cuda_time_ms", "calls", "mean_ms", "self_ms", "cuda_self_ms", "share %"}) +
+                               texts({"type", "shapes", "top kernels", "stages" + source_label(run)})};
   Ns host_self_ns = 0;
   for (const auto& entry : source.entries) host_self_ns += entry.self_ns;
   for (const auto& entry : source.entries) {
@@ -123,9 +112,8 @@ Section step_section(const OperatorStep& step) {
   const std::size_t shown = std::min(kMaxStepRows, calls.size());
   add(out.blocks, Paragraph{step_text(step, shown)});
   const bool lines = std::any_of(step.calls.begin(), step.calls.end(), [](const OperatorCall& call) { return !call.line.empty(); });
-  Table table{
-      "One " + step.stage,
-      {{"op_index", kRight}, {"op_name"}, {"op_type"}, {"layer"}, {"shapes"}, {"host_ms", kRight}, {"cuda_ms", kRight}, {"kernels"}}};
+  Table table{"One " + step.stage, numbers({"op_index"}) + texts({"op_name", "op_type", "layer", "shapes"}) +
+                                       numbers({"host_ms", "cuda_ms"}) + texts({"kernels"})};
   if (lines) table.columns.push_back({"line"});
   for (std::size_t i = 0; i < shown; ++i) {
     const OperatorCall& call = *calls[i].call;
@@ -147,17 +135,8 @@ Table exact_type_table(const OperatorStep& step) {
 }
 
 Table exact_node_table(const std::vector<NodeTime>& nodes) {
-  Table table{"By node",
-              {{"op_index", kRight},
-               {"node"},
-               {"op_name"},
-               {"op_type"},
-               {"provider"},
-               {"shapes"},
-               {"median_ms", kRight},
-               {"p10 to p90 ms", kRight},
-               {"share %", kRight},
-               {"kernels"}}};
+  Table table{"By node", numbers({"op_index"}) + texts({"node", "op_name", "op_type", "provider", "shapes"}) +
+                             numbers({"median_ms", "p10 to p90 ms", "share %"}) + texts({"kernels"})};
   for (const NodeTime& node : nodes) {
     const OperatorCall& call = *node.call;
     table.rows.push_back({std::to_string(call.index), Text(node_text(call), Inline::kName), text_cell(call.name),
@@ -185,16 +164,8 @@ Section layers_section(const Run& run) {
     return out;
   }
   add(out.blocks, Paragraph{sentence(run.layers_note)});
-  Table table{"Layers",
-              {{"layer"},
-               {"type"},
-               {"total_time_ms", kRight},
-               {"cuda_time_ms", kRight},
-               {"calls", kRight},
-               {"mean_ms", kRight},
-               {"self_ms", kRight},
-               {"cuda_self_ms", kRight},
-               {"kernels"}}};
+  Table table{"Layers", texts({"layer", "type"}) +
+                            numbers({"total_time_ms", "cuda_time_ms", "calls", "mean_ms", "self_ms", "cuda_self_ms"}) + texts({"kernels"})};
   for (const auto& layer : run.layers)
     table.rows.push_back({Text(layer.name, Inline::kName), text_cell(layer.type), exact_ms_text(static_cast<double>(layer.total_ns)),
                           ms_or_missing(layer.cuda_total_ns), std::to_string(layer.calls), mean_ms(layer.total_ns, layer.calls),

@@ -21,6 +21,9 @@ struct PageParts {
 // captured.
 std::string report_html(const Run& run, const PageParts& parts = {});
 
+// What the script of report.html needs of the run, as JSON that can stand in a page: no '<' does.
+std::string page_data(const Run& run, const std::string& trace_file);
+
 // At most five sentences, at most three actions, then Environment, Aggregates, Per-Stage Timings (ms), MFU, Stage
 // Takeaways, Top Operators, Top Kernels and an appendix, always all and in this order.
 std::string stakeholder_markdown(const Run& run);

@@ -4,10 +4,7 @@
 
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/executive_summary.h"
-#include "exporters/report/sections/headline.h"
-#include "exporters/report/sections/recommendations.h"
 #include "exporters/report/sections/sections.h"
-#include "exporters/report/text/host_text.h"
 #include "exporters/report/text/markdown.h"
 #include "exporters/report/text/run_text.h"
 #include "model/glossary.h"
@@ -204,22 +201,18 @@ Section top_operators(const Run& run) {
 Section top_kernels(const Run& run) {
   Section out{"", "", "Top Kernels"};
   if (!run.kernels || run.kernels->empty()) {
-    out.blocks = {not_captured(run.kernels_note, "the capture holds no kernels", run.kernels ? "None" : "Not captured")};
+    out.blocks = {no_kernels(run)};
     return out;
   }
-  Table table{"Kernels", {{"Kernel"}, {"GPU ms", kRight}, {"Share", kRight}, {"Calls", kRight}}};
-  const bool several = several_gpus(*run.kernels);
-  if (several) table.columns.push_back({"GPU", kRight});
   const WorkingKernels working = working_kernels(run);
-  for (std::size_t i = 0; i < std::min(kTopRows, working.list.size()); ++i) {
-    const WorkingKernel& each = working.list[i];
-    const KernelEntry& kernel = (*run.kernels)[each.index];
-    table.rows.push_back({Text(kernel.name, Inline::kShortName), ms_text(static_cast<double>(each.time_ns)),
-                          share_cell(each.measured_share), count_cell(each.calls)});
-    if (several) table.rows.back().emplace_back(std::to_string(kernel.device));
-  }
+  std::vector<KernelRow> rows;
+  for (std::size_t i = 0; i < std::min(kTopRows, working.list.size()); ++i) rows.push_back(kernel_row(run, working.list[i]));
+  auto columns = picked(kernel_columns(run), {{"GPU ms", "total", ms_text}, {"Share", "share"}, {"Calls", "calls"}, {"GPU", "gpu"}});
+  columns.insert(columns.begin(),
+                 ColumnOf<KernelRow>{{"Kernel"}, [](const KernelRow& row) { return Text(row.kernel.name, Inline::kShortName); }});
+  if (!several_gpus(*run.kernels)) columns.pop_back();
   add(out.blocks, Paragraph{working_kernels_note(run, working)});
-  add(out.blocks, std::move(table));
+  add(out.blocks, table_of("Kernels", columns, rows));
   return out;
 }
 

@@ -8,11 +8,10 @@ auto cells_of(Io&, Cell& d) {
   return std::tie(d.x, d.y, d.z);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, NcuSample> s) {
+void fields(auto& io, Ref<decltype(io), NcuSample> s) {
   io("ncu_id", s.ncu_id, "ncu's number of the launch");
   io.code("measured_by", s.measured_by, "CUPTI: by nl-stage's collector, without ncu; null: not known");
-  if constexpr (std::is_same_v<Io, JsonReader>)
+  if constexpr (reads<decltype(io)>)
     if (!io.has("measured_by")) s.measured_by = Meter::kNcu;  // until format 2.1 nothing else measured
   io("ncu_kernel_name", s.ncu_kernel_name, "as ncu printed it");
   io.code("matched_by", s.matched_by, "what joined it to the kernel that nsys timed, beside grid and block; null: nothing");
@@ -26,35 +25,31 @@ void fields(Io& io, Ref<Io, NcuSample> s) {
   io("ncu_duration_ns", s.ncu_duration_ns, "as ncu measured it; null: not measured");
   io("durations_agree", s.durations_agree,
      "ncu's duration lies where nsys' do, within half as much again and 2 µs; null: ncu measured none");
-  metric_fields<Io>(io, MetricPlace::kLaunch, s.values);
+  metric_fields(io, MetricPlace::kLaunch, s.values);
   io.code("bound_by", s.bound_by, "null: not measured, or both sides are equally busy");
   io.code("bound_memory", s.bound_memory, "where memory binds it: the busiest; null: not memory, or not measured");
   io("metrics", s.metrics, "ncu's metrics in ns, bytes, Hz, %", kAnySign);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, StageSplit> s) {
+void fields(auto& io, Ref<decltype(io), StageSplit> s) {
   io("stage", s.stage, "outermost stage range around the launch, or none");
   io("total_ns", s.total_ns, "time of the launches there");
   io("calls", s.calls, "launches there", kFromOne);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, StageLaunches> s) {
+void fields(auto& io, Ref<decltype(io), StageLaunches> s) {
   io("stage", s.stage, "a stage whose measured windows launch it, inside stages within it, too");
   io("total_ns", s.total_ns, "time of these launches");
   io("calls", s.calls, "how many", kFromOne);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, StallShare> s) {
+void fields(auto& io, Ref<decltype(io), StallShare> s) {
   io("reason", s.reason, "long_scoreboard, wait, barrier …");
   io("samples", s.samples, "with this reason");
   io("share", s.share, "of the kernel's samples", kFraction);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, KernelEntry> k) {
+void fields(auto& io, Ref<decltype(io), KernelEntry> k) {
   io("name", k.name, "demangled, as the capturing tool writes it");
   io.known("mangled_name", k.mangled_name, "the symbol; null: not known");
   io.known("short_name", k.short_name, "the function's base name; null: not known");
@@ -74,14 +69,12 @@ void fields(Io& io, Ref<Io, KernelEntry> k) {
   io("stalls", k.stalls, "why its warps did not issue, by samples of their program counters, most frequent first; empty: not sampled");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, ApiEntry> a) {
+void fields(auto& io, Ref<decltype(io), ApiEntry> a) {
   io("name", a.name, "CUDA function, without the version that newer ones carry (_v10000)");
   time_fields(io, "calls", a.time);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, RangeEntry> r) {
+void fields(auto& io, Ref<decltype(io), RangeEntry> r) {
   io("domain", r.domain, "empty: the default domain");
   io("name", r.name, "of the range");
   io.code("style", r.style, "pushed and popped on one thread, or started and ended anywhere");
@@ -90,8 +83,7 @@ void fields(Io& io, Ref<Io, RangeEntry> r) {
   io("kernel_calls", r.kernel_calls, "as in stages; null: not captured");
 }
 
-template <class Io>
-void kernel_fields(Io& io, Ref<Io, Run> run) {
+void kernel_fields(auto& io, Ref<decltype(io), Run> run) {
   io("kernels", run.kernels,
      "by name and device over the whole capture, warm-up included, most time first; null: not captured, kernels_note says why");
   io("kernels_note", run.kernels_note, "why there are none; null: there are");

@@ -2,8 +2,34 @@
 
 namespace nl::exporters {
 
-template <class Io>
-void fields(Io& io, Ref<Io, OperatorShape> s) {
+void fields(auto& io, Ref<decltype(io), TensorInfo> t) {
+  io("name", t.name, "as the model has it");
+  io("dtype", t.dtype, "as NumPy spells it");
+  io("declared", t.declared, "the shape in the model, open dimensions by their names");
+  io("shape", t.shape, "as it was run");
+}
+
+void fields(auto& io, Ref<decltype(io), SessionEntry> s) {
+  io("backend", s.backend, "what ran the model: onnxruntime, libtorch, tensorrt");
+  io.known("version", s.version, "of its library; null: not known");
+  io("provider", s.provider, "cpu, cuda …");
+  io.known("precision", s.precision, "that was asked for; null: as the model has it");
+  io("model", s.model, "the file");
+  io("inputs_from", s.inputs_from, "random with a seed, zeros, or a file");
+  io("threads", s.threads, "of one operator; 0: as the backend chose");
+  io("warmup", s.warmup, "iterations before the measured ones");
+  io("load_ns", s.load_ns, "how long loading the model took");
+  io("inputs", s.inputs, "what went in");
+  io("outputs", s.outputs, "what came out");
+  io("unprofiled", s.unprofiled, "iterations without a profiler of the backend's");
+  io("profiled", s.profiled, "iterations in which each operator was recorded");
+  io("slowdown", s.slowdown, "profiled to unprofiled, medians; 0.05: 5 % slower; null: not known", kAnySign);
+  io("operators_ns", s.operators_ns, "of an iteration: all operators that no other one called, median; null: none recorded");
+  io("operators_share", s.operators_share, "of an unprofiled iteration; null: not known");
+  io("notes", s.notes, "outputs that are no numbers, and the like");
+}
+
+void fields(auto& io, Ref<decltype(io), OperatorShape> s) {
   io("text", s.text, "of the inputs");
   io("calls", s.calls, "how many");
   io("total_ns", s.total_ns, "host time");
@@ -11,15 +37,13 @@ void fields(Io& io, Ref<Io, OperatorShape> s) {
   io.known("dtypes", s.dtypes, "of the inputs; null: not recorded");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, OperatorKernel> k) {
+void fields(auto& io, Ref<decltype(io), OperatorKernel> k) {
   io("name", k.name, "of the kernel");
   io("calls", k.calls, "launches");
   io("total_ns", k.total_ns, "GPU time");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, OperatorEntry> o) {
+void fields(auto& io, Ref<decltype(io), OperatorEntry> o) {
   io("name", o.name, "aten::mm, without running numbers and shapes");
   io.known("type", o.type,
            "of the node, where the source has one beside its name; else matmul, attention, norm … by its name; null: not known");
@@ -34,8 +58,7 @@ void fields(Io& io, Ref<Io, OperatorEntry> o) {
   io.pairs("stages", o.stages, "stage", "self_ns", "by stage");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, OperatorTable> t) {
+void fields(auto& io, Ref<decltype(io), OperatorTable> t) {
   io("source", t.source, "pytorch ranges, NVTX ranges, kineto, onnxruntime, trtexec");
   io.known("file", t.file, "imported from; null: the capture itself");
   io("cuda_ns", t.cuda_ns, "GPU time of all operators, each kernel once; null: no GPU data");
@@ -50,8 +73,7 @@ void fields(Io& io, Ref<Io, OperatorTable> t) {
   io("entries", t.entries, "most self time first");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, OperatorTimes> t) {
+void fields(auto& io, Ref<decltype(io), OperatorTimes> t) {
   io("count", t.count, "iterations");
   io("total_ns", t.total_ns, "of all together");
   io("median_ns", t.median_ns, "the mean of the two middle values where their number is even");
@@ -61,8 +83,7 @@ void fields(Io& io, Ref<Io, OperatorTimes> t) {
   io("max_ns", t.max_ns, "longest; null: not known");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, OperatorCall> c) {
+void fields(auto& io, Ref<decltype(io), OperatorCall> c) {
   io("op_index", c.index, "in the step");
   io("op_name", c.name, "in the backend's words: aten::mm, MatMul, gemm");
   io.code("op_type", c.type, "matmul, attention, norm …");
@@ -86,8 +107,7 @@ void fields(Io& io, Ref<Io, OperatorCall> c) {
   io("gpu_times", c.gpu_times, "GPU time over the iterations, where operators were recorded; null: not known, or there is one");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, OperatorStep> s) {
+void fields(auto& io, Ref<decltype(io), OperatorStep> s) {
   io("stage", s.stage, "prefill, decode_step …");
   io("source", s.source, "as of the operator tables");
   io("window", s.window, "which of the stage's windows, from 0");
@@ -103,8 +123,7 @@ void fields(Io& io, Ref<Io, OperatorStep> s) {
   io("idle_threads", s.idle_threads, "of them, those that did nothing; null: not known");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, LayerEntry> l) {
+void fields(auto& io, Ref<decltype(io), LayerEntry> l) {
   io("name", l.name, "model.layers.3.mlp");
   io.known("type", l.type, "LlamaMLP …; null: not known");
   io("depth", l.depth, "in the module tree");
@@ -116,8 +135,8 @@ void fields(Io& io, Ref<Io, LayerEntry> l) {
   io("kernels", l.kernels, "launched inside, most time first");
 }
 
-template <class Io>
-void operator_fields(Io& io, Ref<Io, Run> run) {
+void operator_fields(auto& io, Ref<decltype(io), Run> run) {
+  io("session", run.session, "the model file that a backend ran; null: there was a command");
   io("operators", run.operators, "one table per source");
   io.known("operators_note", run.operators_note, "why there are none; null: there are");
   io("operator_steps", run.operator_steps, "one step of each stage, or one iteration of a model that was run, operator by operator");

@@ -2,8 +2,7 @@
 
 namespace nl::exporters {
 
-template <class Io>
-void fields(Io& io, Ref<Io, Device> d) {
+void fields(auto& io, Ref<decltype(io), Device> d) {
   io("id", d.id, "the number that kernels[].device refers to", kAnySign);
   io.known("name", d.name, "as the driver names it; null: not known");
   io.known("uuid", d.uuid, "UUID; null: not known");
@@ -18,8 +17,7 @@ void fields(Io& io, Ref<Io, Device> d) {
   io.where(d.compute_major != 0, "compute_minor", d.compute_minor, "compute capability");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Hardware> h) {
+void fields(auto& io, Ref<decltype(io), Hardware> h) {
   io("gpus", h.gpus, "the GPUs of the capture");
   io.known("driver_version", h.driver_version, "of the NVIDIA driver; null: not known");
   io.known("cpu_model", h.cpu_model, "CPU; null: not known");
@@ -28,8 +26,7 @@ void fields(Io& io, Ref<Io, Hardware> h) {
   io.known("architecture", h.architecture, "x86_64, aarch64 …; null: not known");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Software> s) {
+void fields(auto& io, Ref<decltype(io), Software> s) {
   io.known("nl_stage_version", s.nl_stage_version, "that wrote this file; null: not known");
   io.known("os", s.os, "operating system; null: not known");
   io.known("kernel", s.kernel, "kernel release; null: not known");
@@ -40,30 +37,26 @@ void fields(Io& io, Ref<Io, Software> s) {
   io("versions", s.versions, "of the workload's process: python, torch, cuda_runtime …; empty: not known");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, ModelInfo> m) {
+void fields(auto& io, Ref<decltype(io), ModelInfo> m) {
   io.known("name", m.name, "of the model; null: not known");
   io.known("precision", m.precision, "bf16; int4 weights (gptq), bf16 compute …; null: not known");
   io("attributes", m.attributes, "architecture, dtype, layers … as configured, or as the process noted them");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Repository> r) {
+void fields(auto& io, Ref<decltype(io), Repository> r) {
   io("path", r.path, "its folder");
   io.known("revision", r.revision, "the commit that was checked out; null: none yet, or not known");
   io("modified", r.modified, "files that git tracks differed from it; null: not known");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Workload> w) {
+void fields(auto& io, Ref<decltype(io), Workload> w) {
   io("command", w.command, "the argument vector; empty for imported captures");
   io.known("working_directory", w.working_directory, "where it was started; null: not known");
   io("exit_status", w.exit_status, "of the first pass; null: not known", kAnySign);
   io("repository", w.repository, "the git repository of its script, or of where it was started; null: none");
 }
 
-template <class Io>
-void origin_fields(Io& io, Ref<Io, Run> run) {
+void origin_fields(auto& io, Ref<decltype(io), Run> run) {
   io("problems", run.problems, "what is missing or went wrong");
   io("name", run.name, "as configured");
   io("mode", run.mode, "deep, light, import …");

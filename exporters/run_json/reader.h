@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "exporters/run_json/limits.h"
+#include "exporters/run_json/writer.h"
 #include "model/error.h"
 #include "model/words.h"
 
@@ -127,7 +127,7 @@ class JsonReader {
     for (const auto& [key, value] : here_->items()) JsonReader(value, *this, key.c_str()).get(map[key]);
   }
 
-  void get(DamagedRows& damaged);  // provenance.cpp
+  void get(DamagedRows& damaged);  // capture.cpp
 
   template <class Read>
   void each(const char* key, Read read) {

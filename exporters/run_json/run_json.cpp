@@ -46,44 +46,67 @@ Version version_of(const nlohmann::json& document) {
 
 }  // namespace
 
-template <class Io>
-void fields(Io& io, Ref<Io, RunSummary> s) {
+const nlohmann::json* JsonReader::find(const char* key) const {
+  expect(here_->is_object(), "an object");
+  const auto found = here_->find(key);
+  if (found != here_->end()) return &*found;
+  if (!older_) refuse(std::string("no '") + key + "'");
+  return nullptr;
+}
+
+const JsonDocument& JsonReader::run_json(bool older) {
+  static const JsonDocument kLatest, kOlder{.older = true};
+  return older ? kOlder : kLatest;
+}
+
+std::string JsonReader::pointer() const {
+  if (parent_ == nullptr) return {};
+  if (key_ == nullptr) return parent_->pointer() + '/' + std::to_string(index_);
+  std::string out = parent_->pointer() + '/';
+  for (const char* c = key_; *c != '\0'; ++c) out += *c == '~' ? "~0" : *c == '/' ? "~1" : std::string(1, *c);
+  return out;
+}
+
+void JsonReader::refuse(const std::string& what) const {
+  const std::string place = pointer();
+  throw Error(ErrorKind::kInput, about_->what + ": " + what, about_->where + ": " + (place.empty() ? "/" : place), about_->fix);
+}
+
+nlohmann::json parsed_json(std::string_view text, const JsonDocument& about) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& broken) {
+    throw Error(ErrorKind::kInput, about.what + ": " + broken.what(), about.where, about.fix);
+  }
+}
+
+void fields(auto& io, Ref<decltype(io), RunSummary> s) {
   for (const RunMetricInfo& info : run_metric_table())
     if (!info.uses.summary.empty())
       io(info.key.data(), s.figures[info.key], info.uses.summary.data(), info.unit == FigureUnit::kShare ? kFraction : Limits{});
   io.known("top_finding", s.top_finding, "rule of the first of findings that asks for a change of the workload; null: none does");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Run> run) {
+void fields(auto& io, Ref<decltype(io), Run> run) {
   io("schema_version", run.schema_version, "of this format", matching("^3\\.[0-9]+\\.[0-9]+$"));
   io("run_id", run.run_id, "time, name and mode, and what makes it unique");
   io("created_at", run.created_at, "RFC 3339, UTC; may be empty",
      matching("^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z)?$"));
   io.code("status", run.status, "complete: all that was planned was captured");
   io("summary", run.summary, "the figures to quote, for jq and dashboards");
-  origin_fields<Io>(io, run);
-  stage_fields<Io>(io, run);
-  kernel_fields<Io>(io, run);
-  session_fields<Io>(io, run);
-  operator_fields<Io>(io, run);
-  efficiency_fields<Io>(io, run);
-  finding_fields<Io>(io, run);
-  perturbation_fields<Io>(io, run);
-  host_fields<Io>(io, run);
-  timeline_fields<Io>(io, run);
-  provenance_fields<Io>(io, run);
+  origin_fields(io, run);
+  stage_fields(io, run);
+  kernel_fields(io, run);
+  operator_fields(io, run);
+  finding_fields(io, run);
+  capture_fields(io, run);
 }
 
-std::string run_to_json(const Run& run) {
-  JsonWriter writer;
-  writer.put(run);
-  return std::move(writer).take() + "\n";
-}
+std::string run_to_json(const Run& run) { return json_text(run); }
 
 std::string run_json_schema() {
-  return schema_text(SchemaWriter::document<Run>(
-      "run.json of nl-stage", "One analysed run. Times are nanoseconds. null is \"not captured\" or \"not known\", never zero."));
+  return schema_text<Run>("run.json of nl-stage",
+                          "One analysed run. Times are nanoseconds. null is \"not captured\" or \"not known\", never zero.");
 }
 
 Run run_from_json(std::string_view text) {

@@ -111,8 +111,6 @@ std::string laid_out(const Json& node, std::size_t depth, std::size_t used) {
 
 }  // namespace
 
-std::string schema_text(const SchemaWriter::Json& schema) { return laid_out(schema, 0, 0) + "\n"; }
-
 Json SchemaWriter::number(const char* type, const Limits& limits) {
   Json schema = {{"type", type}};
   if (limits.minimum) schema["minimum"] = *limits.minimum;
@@ -162,13 +160,13 @@ void SchemaWriter::add(const char* key, const char* about, Json schema) {
   properties_[key] = std::move(schema);
 }
 
-Json SchemaWriter::resolved(const char* title, const char* about) && {
+std::string SchemaWriter::text(const char* title, const char* about) && {
   Json root = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", title}, {"description", about}};
   Resolver resolver(shapes_);
   const Json whole = resolver.resolve(object(std::move(properties_)));
   for (const auto& [key, value] : whole.items()) root[key] = value;
   root["definitions"] = resolver.definitions();
-  return root;
+  return laid_out(root, 0, 0) + "\n";
 }
 
 }  // namespace nl::exporters

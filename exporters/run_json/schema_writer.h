@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "exporters/run_json/limits.h"
+#include "exporters/run_json/writer.h"
 #include "model/words.h"
 
 // Makes run.json's JSON Schema (draft 7) of the same fields() that JsonWriter and JsonReader go through. Nothing but the
@@ -63,44 +63,20 @@ class SchemaWriter {
     add(key, about, {{"type", "array"}, {"items", object(std::move(item.properties_))}});
   }
 
-  // Of a whole file: the shapes that stand in it more than once are definitions.
-  template <class T>
-  static Json document(const char* title, const char* about) {
-    SchemaWriter root;
-    fields(root, T());
-    return std::move(root).resolved(title, about);
-  }
+  // Of a whole file, a field a line where it fits: the shapes that stand in it more than once are definitions.
+  std::string text(const char* title, const char* about) &&;
 
  private:
-  template <class T>
-  struct Inner : std::false_type {};
-  template <class T>
-  struct Inner<std::vector<T>> : std::true_type {
-    using type = T;
-  };
-  template <class T>
-  struct Optional : std::false_type {};
-  template <class T>
-  struct Optional<std::optional<T>> : std::true_type {
-    using type = T;
-  };
-  template <class T>
-  struct Map : std::false_type {};
-  template <class T>
-  struct Map<std::map<std::string, T>> : std::true_type {
-    using type = T;
-  };
-
   template <class T>
   Json of(const Limits& limits) {
     if constexpr (std::is_same_v<T, bool>) return {{"type", "boolean"}};
     else if constexpr (std::integral<T>) return number("integer", limits);
     else if constexpr (std::is_same_v<T, double>) return limits.maximum ? number("number", limits) : nullable(number("number", limits));
     else if constexpr (std::is_same_v<T, std::string>) return text(limits);
-    else if constexpr (Optional<T>::value) return nullable(of<typename Optional<T>::type>(limits));
-    else if constexpr (Inner<T>::value) return list(of<typename Inner<T>::type>(limits), limits);
+    else if constexpr (requires(T value) { value.has_value(); }) return nullable(of<typename T::value_type>(limits));
+    else if constexpr (requires(T value) { value.emplace_back(); }) return list(of<typename T::value_type>(limits), limits);
     else if constexpr (std::is_same_v<T, DamagedRows>) return list(shape<DamagedRow>(), limits);
-    else if constexpr (Map<T>::value) return map(of<typename Map<T>::type>(limits));
+    else if constexpr (requires { typename T::mapped_type; }) return map(of<typename T::mapped_type>(limits));
     else return shape<T>();
   }
   template <class T>
@@ -139,12 +115,16 @@ class SchemaWriter {
   static Json object(Json properties);
   Json reference(const char* mangled_name, Json shape);  // to be resolved at the end
   void add(const char* key, const char* about, Json schema);
-  Json resolved(const char* title, const char* about) &&;
 
   Json properties_ = Json::object();
   std::map<std::string, Json> shapes_;  // by the name of the struct
 };
 
-std::string schema_text(const SchemaWriter::Json& schema);  // a field a line, where it fits
+template <class T>
+std::string schema_text(const char* title, const char* about) {
+  SchemaWriter root;
+  fields(root, T());
+  return std::move(root).text(title, about);
+}
 
 }  // namespace nl::exporters

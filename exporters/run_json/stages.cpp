@@ -2,8 +2,7 @@
 
 namespace nl::exporters {
 
-template <class Io>
-void fields(Io& io, Ref<Io, Budget> b) {
+void fields(auto& io, Ref<decltype(io), Budget> b) {
   io("wall_ns", b.wall_ns, "the windows together; the others add up to it");
   io("gpu_compute_ns", b.gpu_compute_ns, "a kernel runs that is no communication");
   io("communication_ns", b.communication_ns, "no such kernel, but communication with other GPUs runs: NCCL, NVSHMEM, peer copies");
@@ -17,8 +16,7 @@ void fields(Io& io, Ref<Io, Budget> b) {
      "GPU idle, that call began after the GPU went idle, and its work has not: driver and hardware");
 }
 
-template <class Io>
-void kind_fields(Io& io, Ref<Io, StageActivity> a) {
+void kind_fields(auto& io, Ref<decltype(io), StageActivity> a) {
   io("elementwise_ns", a.elementwise_ns, "kernels that only map one tensor to another, by name");
   io("elementwise_kernels", a.elementwise_kernels, "how many");
   io("longest_elementwise_chain", a.longest_elementwise_chain, "launched one after another on one stream");
@@ -38,8 +36,7 @@ void kind_fields(Io& io, Ref<Io, StageActivity> a) {
   io("communication_kernels", a.communication_kernels, "how many");
 }
 
-template <class Io>
-void copy_fields(Io& io, Ref<Io, StageActivity> a) {
+void copy_fields(auto& io, Ref<decltype(io), StageActivity> a) {
   io("h2d_ns", a.h2d_ns, "copies from host to device");
   io("d2h_ns", a.d2h_ns, "from device to host");
   io("d2d_ns", a.d2d_ns, "from device to device");
@@ -58,8 +55,7 @@ void copy_fields(Io& io, Ref<Io, StageActivity> a) {
   io("pageable_copies", a.pageable_copies, "how many");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, StageActivity> a) {
+void fields(auto& io, Ref<decltype(io), StageActivity> a) {
   io("launches", a.launches, "calls of the stage's threads that launched GPU work");
   io("launch_call_ns", a.launch_call_ns, "time inside them");
   io("graph_launches", a.graph_launches, "of them, launches of CUDA graphs");
@@ -78,8 +74,7 @@ void fields(Io& io, Ref<Io, StageActivity> a) {
   io("streams_used", a.streams_used, "GPU queues with work");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, LateLaunches> l) {
+void fields(auto& io, Ref<decltype(io), LateLaunches> l) {
   io.code("before", l.before, "the launching thread's latest call that launched, copied or waited");
   io.code("launch", l.launch, "the late call");
   io("count", l.count, "how many");
@@ -89,15 +84,13 @@ void fields(Io& io, Ref<Io, LateLaunches> l) {
   io("longest_at_ns", l.longest_at_ns, "when it began", kAnySign);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, WaitCall> c) {
+void fields(auto& io, Ref<decltype(io), WaitCall> c) {
   io("name", c.name, "the call");
   io("count", c.count, "how often it ran in launch-starved time");
   io("time_ns", c.time_ns, "of that time");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, LaunchWaits> s) {
+void fields(auto& io, Ref<decltype(io), LaunchWaits> s) {
   io("starved_ns", s.starved_ns, "launch-starved time, added up over the GPUs");
   io("latency_ns", s.latency_ns, "launch latency, likewise");
   io("outside_calls_ns", s.outside_calls_ns, "of starved_ns: the launching thread is in no CUDA call");
@@ -105,9 +98,8 @@ void fields(Io& io, Ref<Io, LaunchWaits> s) {
   io("calls", s.calls, "CUDA calls of the launching threads in starved_ns; the longest first, 20 at most");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, HostLine> l) {
-  frame_fields<Io>(io, l.frame);
+void fields(auto& io, Ref<decltype(io), HostLine> l) {
+  frame_fields(io, l.frame);
   io.code("kind", l.kind, "what kind of code it is, by module and source");
   io("samples", l.samples, "with it innermost");
   io("samples_inside", l.samples_inside, "with it anywhere in the stack");
@@ -115,22 +107,19 @@ void fields(Io& io, Ref<Io, HostLine> l) {
   io("time_inside_ns", l.time_inside_ns, "likewise of samples_inside");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, HostWorkTime> k) {
+void fields(auto& io, Ref<decltype(io), HostWorkTime> k) {
   io.code("kind", k.kind, "what kind of code it is");
   io("samples", k.samples, "how many");
   io("time_ns", k.time_ns, "their share of waited_ns; null: too few samples");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, SyncLine> l) {
-  frame_fields<Io>(io, l.frame);
+void fields(auto& io, Ref<decltype(io), SyncLine> l) {
+  frame_fields(io, l.frame);
   io("samples", l.samples, "inside calls that wait for the GPU");
   io("time_ns", l.time_ns, "their share of activity's sync_call_ns; null: too few samples");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, HostCode> h) {
+void fields(auto& io, Ref<decltype(io), HostCode> h) {
   io("waited_ns", h.waited_ns, "launch-starved time, added up over the GPUs, as in launch_waits");
   io("samples", h.samples, "of the launching threads that fall into it; where several GPUs wait, each counts them");
   io("lines", h.lines, "innermost lines, most samples first; 200 at most");
@@ -142,8 +131,7 @@ void fields(Io& io, Ref<Io, HostCode> h) {
   io("os_calls", h.os_calls, "calls of the operating system on the launching threads in the waits; the longest first, 20 at most");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, StageDevice> d) {
+void fields(auto& io, Ref<decltype(io), StageDevice> d) {
   io("device", d.device, "GPU", kAnySign);
   io("pid", d.pid, "the process, a rank; 0: not known");
   io("windows", d.windows, "of that process; 0: this is no stage");
@@ -156,8 +144,7 @@ void fields(Io& io, Ref<Io, StageDevice> d) {
   io("budget", d.budget, "every nanosecond of the process' windows, as this GPU sees it");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, GpuSpread> g) {
+void fields(auto& io, Ref<decltype(io), GpuSpread> g) {
   io("busy_share_mean", g.busy_share_mean, "busy_ns by wall, over the GPUs", kFraction);
   io("busy_share_min", g.busy_share_min, "of the least busy GPU", kFraction);
   io("busy_share_max", g.busy_share_max, "of the busiest", kFraction);
@@ -168,8 +155,7 @@ void fields(Io& io, Ref<Io, GpuSpread> g) {
   io("slowest_last_share", g.slowest_last_share, "of the collectives with a last rank: it is the last; null: not paired", kFraction);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Communication> c) {
+void fields(auto& io, Ref<decltype(io), Communication> c) {
   io.code("kind", c.kind, "by the kernel's name; peer_copy: a copy from one GPU to another");
   io("device", c.device, "GPU", kAnySign);
   io("pid", c.pid, "the process, a rank; 0: not known");
@@ -184,40 +170,35 @@ void fields(Io& io, Ref<Io, Communication> c) {
   io("last_arrivals", c.last_arrivals, "how often this rank started last");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, StageCounters> c) {
+void fields(auto& io, Ref<decltype(io), StageCounters> c) {
   io.code("measured_by", c.measured_by, "null: nothing was", {Meter::kCupti});
   io("windows", c.windows, "that were measured, warm-up left out where the trace says which");
   io("duration_ns", c.duration_ns, "of a window on the GPU, idle time included");
-  metric_fields<Io>(io, MetricPlace::kStage, c.values);
+  metric_fields(io, MetricPlace::kStage, c.values);
   io("metrics", c.metrics, "all of them, as ncu spells them, in ns, bytes, Hz, %", kAnySign);
   io.known("note", c.note, "why there are none, or what to bear in mind; null: nothing");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, StageSampling> s) {
+void fields(auto& io, Ref<decltype(io), StageSampling> s) {
   io("samples", s.samples, "that lie in the windows, wholly or in part");
-  metric_fields<Io>(io, MetricPlace::kSampled, s.values);
+  metric_fields(io, MetricPlace::kSampled, s.values);
   io("metrics", s.metrics, "means of all sampled metrics, as ncu spells them", kAnySign);
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, WindowSeries> s) {
+void fields(auto& io, Ref<decltype(io), WindowSeries> s) {
   io("wall_ns", s.wall_ns, "the measured windows by their start, 1000 values at most");
   io("windows_each", s.windows_each, "more than 1: a value is the median of so many windows that follow each other", kFromOne);
   io("throttled", s.throttled, "windows that are not among them, because the GPU was slowed against its will");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, SlowWindows> s) {
+void fields(auto& io, Ref<decltype(io), SlowWindows> s) {
   io("count", s.count, "how many there are");
   io("budget", s.budget, "every nanosecond of them in one bin");
   io("module_loads", s.module_loads, "calls of their threads that load GPU code; null: only calls that launch or wait were captured");
   io("module_load_ns", s.module_load_ns, "time inside these calls; null: likewise");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, StageEntry> s) {
+void fields(auto& io, Ref<decltype(io), StageEntry> s) {
   io("name", s.name, "prefill, decode, decode_step or another range of the domain LLM", matching("."));
   io("ranges", s.ranges, "the spellings it was found under, LLM:prefill or LLM@prefill");
   io.code("source", s.source,
@@ -260,15 +241,13 @@ void fields(Io& io, Ref<Io, StageEntry> s) {
      "the measured windows that take more than 1.5 times their median, where there are at least 8; null: none, or no GPU data");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Phase> p) {
+void fields(auto& io, Ref<decltype(io), Phase> p) {
   io("name", p.name, "a stage's name; mixed: different stages of several threads overlap; idle: none is open");
   io("wall_ns", p.wall_ns, "its time");
   io("budget", p.budget, "as in stages; null: no GPU data in the capture");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Phases> p) {
+void fields(auto& io, Ref<decltype(io), Phases> p) {
   io("span_ns", p.span_ns, "from the first stage to the last, warm-up iterations left out");
   io("phases", p.phases, "each instant of the span in one of them");
   io("ranges_without_gpu_share", p.ranges_without_gpu_share, "of the stages' time: windows without any GPU work; null: not captured",
@@ -278,8 +257,7 @@ void fields(Io& io, Ref<Io, Phases> p) {
   io("devices", p.devices, "the whole span as each GPU sees it, by GPU and process");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Iteration> i) {
+void fields(auto& io, Ref<decltype(io), Iteration> i) {
   io("start_ns", i.start_ns, "when it began", kAnySign);
   io("wall_ns", i.wall_ns, "from its first stage's start to its last one's end");
   io("warmup", i.warmup, "left out of the times");
@@ -288,19 +266,17 @@ void fields(Io& io, Ref<Io, Iteration> i) {
   io.pairs("stages", i.stages, "stage", "wall_ns", "the stages in it");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Iterations> i) {
+void fields(auto& io, Ref<decltype(io), Iterations> i) {
   io("count", i.count, "how many iterations there are");
   io("warmup", i.warmup, "of them, warm-up");
   io.known("rule", i.rule, "in words: how warm-up was told");
   io("list", i.list, "the first ones; count says how many there are");
 }
 
-template <class Io>
-void fields(Io& io, Ref<Io, Latency> l) {
+void fields(auto& io, Ref<decltype(io), Latency> l) {
   io("ttft", l.ttft, "time to first token: a request's arrival to the end of its prefill; null: the arrival is not known");
   io("prefill", l.prefill, "start of the iteration to the end of its last prefill before decoding; null: not known");
-  if constexpr (std::is_same_v<Io, JsonReader>)
+  if constexpr (reads<decltype(io)>)
     if (!io.has("prefill")) std::swap(l.ttft, l.prefill);  // until format 2.1 it was called so, arrival known or not
   io("tpot", l.tpot, "time per output token: a decode window by its steps; null: not known");
   io("batch", l.batch, "sequences at a time; null: not known, or not always the same");
@@ -308,8 +284,7 @@ void fields(Io& io, Ref<Io, Latency> l) {
   io("notes", l.notes, "what could not be derived, and what would make it known");
 }
 
-template <class Io>
-void stage_fields(Io& io, Ref<Io, Run> run) {
+void stage_fields(auto& io, Ref<decltype(io), Run> run) {
   io("stages", run.stages, "in the order in which they first began");
   io("phases", run.phases, "the whole measured span, split without overlap");
   io("iterations", run.iterations, "the repetitions of the workload");

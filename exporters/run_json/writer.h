@@ -12,14 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "exporters/run_json/limits.h"
 #include "model/words.h"
 
 // Writes run.json, indented by two. What a struct holds is said once, in a function that serves the writer,
 // the reader (reader.h) and the schema (schema_writer.h) alike:
 //
-//   template <class Io>
-//   void fields(Io& io, Ref<Io, ApiEntry> a) {
+//   void fields(auto& io, Ref<decltype(io), ApiEntry> a) {
 //     io("name", a.name, "CUDA function");
 //     time_fields(io, "calls", a.time);
 //   }
@@ -27,8 +25,24 @@
 // A small struct of numbers is one line, [8, 12, 1]: cells_of() ties its members.
 namespace nl::exporters {
 
+// What a field of run.json may hold besides what its type says. Only the schema looks at it.
+struct Limits {
+  std::optional<int> minimum = 0;  // of numbers; of a list or a map, of the numbers in it
+  std::optional<int> maximum = {};
+  const char* pattern = nullptr;  // of texts; null: any
+  std::size_t most_items = 0;     // of a list; 0: any number
+};
+
+inline constexpr Limits kFromZero{};
+inline constexpr Limits kFromOne{.minimum = 1};
+inline constexpr Limits kAnySign{.minimum = std::nullopt};
+inline constexpr Limits kFraction{.maximum = 1};
+
+constexpr Limits matching(const char* pattern) { return {.pattern = pattern}; }
+
+// What fields() gets of a T, by what it is given to: `Ref<decltype(io), T>`. The reader may change it.
 template <class Io, class T>
-using Ref = typename Io::template Reference<T>;
+using Ref = typename std::remove_reference_t<Io>::template Reference<T>;
 
 class JsonWriter {
  public:
@@ -123,7 +137,7 @@ class JsonWriter {
     close('}');
   }
 
-  void put(const DamagedRows& damaged);  // provenance.cpp
+  void put(const DamagedRows& damaged);  // capture.cpp
 
   std::string take() && { return std::move(out_); }
 

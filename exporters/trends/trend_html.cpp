@@ -1,13 +1,105 @@
 #include <fmt/format.h>
 
-#include "exporters/report/html/html_text.h"
+#include <algorithm>
+#include <map>
+
+#include "exporters/report/html/html.h"
 #include "exporters/trends/trends.h"
-#include "exporters/trends/words.h"
 
 namespace nl::exporters {
 namespace {
 
+using namespace trends;
 using html::text;
+
+constexpr double kWidth = 960, kLeft = 90, kRight = 20, kPlotHeight = 220, kSeriesHeight = 300, kTop = 44;
+constexpr std::size_t kMostDots = 2000;  // more are one beside the other at this width
+
+constexpr const char* kStyle =
+    "text{font:12px "
+    "system-ui,sans-serif;fill:#333}.title{font-weight:600;font-size:14px}.frame{fill:none;stroke:#bbb}.dot{fill:#3b6ea5}.odd{fill:#d97706}"
+    ".level{stroke:#333;stroke-width:1.5}.expected{fill:#3b6ea5;opacity:.08}.better{stroke:#15803d}.worse{stroke:#b91c1c}.change{stroke:#"
+    "555}"
+    ".change,.better,.worse{stroke-width:1.5;stroke-dasharray:4 3}";
+
+// One series in its own frame.
+class SeriesFrame {
+ public:
+  SeriesFrame(const Trend& trend, const TrendSeries& series, double top)
+      : trend_(trend), series_(series), top_(top + kTop), range_(value_range(series)) {}
+
+  std::string markup() const {
+    std::string out = fmt::format("<text class=\"title\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>\n", kLeft, top_ - 12,
+                                  text(fmt::format("{} of {}", trend_.metric, series_title(series_))));
+    out += fmt::format("<rect class=\"frame\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", kLeft, top_,
+                       kWidth - kLeft - kRight, kPlotHeight);
+    return out + labels() + levels() + dots() + changes();
+  }
+
+ private:
+  double x(double point) const { return kLeft + (point + 0.5) / static_cast<double>(series_.points.size()) * (kWidth - kLeft - kRight); }
+  double y(double value) const { return top_ + std::clamp((range_.high - value) / (range_.high - range_.low), 0.0, 1.0) * kPlotHeight; }
+
+  std::string labels() const {
+    std::string out;
+    for (const double share : {0.0, 0.5, 1.0}) {
+      const double value = range_.low + share * (range_.high - range_.low);
+      out += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 6, y(value) + 4,
+                         text(value_text(trend_, value)));
+    }
+    const double below = top_ + kPlotHeight + 16;
+    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\">{}</text>\n", kLeft, below, text(series_.points.front().created_at.substr(0, 10)));
+    return out + fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n", kWidth - kRight, below,
+                             text(series_.points.back().created_at.substr(0, 10)));
+  }
+
+  std::string levels() const {
+    std::string out;
+    for (const TrendLevel& level : series_.levels) {
+      const double from = x(static_cast<double>(level.first) - 0.5), to = x(static_cast<double>(level.last) - 0.5);
+      out += fmt::format("<rect class=\"expected\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n", from, y(level.high),
+                         to - from, y(level.low) - y(level.high));
+      out +=
+          fmt::format("<line class=\"level\" x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>\n", from, to, y(level.median));
+    }
+    return out;
+  }
+
+  std::string dot(std::size_t i, const char* style, double radius) const {
+    const TrendPoint& point = series_.points[i];
+    return fmt::format("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>{}</title></circle>\n", style,
+                       x(static_cast<double>(i)), y(point.value), radius,
+                       text(fmt::format("{}: {}", point_name(trend_, point), value_text(trend_, point.value))));
+  }
+
+  // Of many points every so many-th; every anomaly.
+  std::string dots() const {
+    std::string out;
+    const std::size_t stride = (series_.points.size() + kMostDots - 1) / kMostDots;
+    for (std::size_t i = 0; i < series_.points.size(); i += stride) out += dot(i, "dot", 2.5);
+    for (std::size_t i = 0; i < series_.anomalies.size() && i < kMostDots; ++i)
+      out += dot(series_.anomalies[series_.anomalies.size() - 1 - i], "odd", 4);
+    return out;
+  }
+
+  std::string changes() const {
+    std::string out;
+    std::size_t number = 0;
+    for (const Change& change : changes_of(trend_, series_)) {
+      const double at = x(static_cast<double>(change.at) - 0.5);
+      out += fmt::format("<g><line class=\"{0}\" x1=\"{1:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{3:.1f}\"/><title>{4}</title></g>\n",
+                         change.verdict.empty() ? "change" : change.verdict, at, top_, top_ + kPlotHeight,
+                         text(change_sentence(trend_, series_, change)));
+      out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", at, top_ + kPlotHeight + 30, ++number);
+    }
+    return out;
+  }
+
+  const Trend& trend_;
+  const TrendSeries& series_;
+  double top_;
+  Range range_;
+};
 
 constexpr const char* kPageStyle =
     "body{font:15px/1.45 system-ui,sans-serif;max-width:1000px;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
@@ -31,6 +123,17 @@ std::string series_markup(const Trend& trend, const TrendSeries& series) {
 }
 
 }  // namespace
+
+std::string trend_svg(const Trend& trend) {
+  const double height = std::max(1.0, static_cast<double>(trend.series.size())) * kSeriesHeight;
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" aria-label=\"{2}\">\n<style>{3}</style>\n"
+      "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#fff\"/>\n",
+      kWidth, height, text(trend.metric + " over time"), kStyle);
+  for (std::size_t i = 0; i < trend.series.size(); ++i)
+    out += SeriesFrame(trend, trend.series[i], static_cast<double>(i) * kSeriesHeight).markup();
+  return out + "</svg>\n";
+}
 
 std::string trend_html(const Trend& trend) {
   const std::string title = text(trend.metric + " over time");

@@ -1,7 +1,6 @@
 #include <nlohmann/json.hpp>
 
 #include "exporters/trends/trends.h"
-#include "exporters/trends/words.h"
 
 namespace nl::exporters {
 namespace {

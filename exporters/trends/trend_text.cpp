@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "exporters/trends/trends.h"
-#include "exporters/trends/words.h"
 
 namespace nl::exporters {
 namespace {

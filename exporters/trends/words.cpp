@@ -1,4 +1,4 @@
-#include "exporters/trends/words.h"
+#include "exporters/trends/trends.h"
 
 #include <fmt/format.h>
 

@@ -4,9 +4,8 @@
 #include <malloc.h>
 
 #include "analysis/nsys_stats/reports.h"
-#include "exporters/power_csv.h"
 #include "exporters/run_json/run_json.h"
-#include "exporters/stat_text.h"
+#include "exporters/tables.h"
 #include "model/words.h"
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/render.h"

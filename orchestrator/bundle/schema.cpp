@@ -15,9 +15,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
-#include "exporters/compare/compare_json.h"
 #include "exporters/run_json/run_json.h"
-#include "exporters/suite/suite_json.h"
 #include "model/comparison.h"
 #include "model/error.h"
 #include "model/run.h"

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "exporters/compare/compare_json.h"
 #include "exporters/report/compare/compare.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"

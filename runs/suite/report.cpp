@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "exporters/suite/suite_json.h"
+#include "exporters/run_json/run_json.h"
+#include "model/suite_report.h"
 #include "model/text_table.h"
 #include "model/wrapped_text.h"
 #include "runs/suite/run_suite.h"

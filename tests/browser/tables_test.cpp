@@ -3,7 +3,7 @@
 #include "exporters/report/compare/compare.h"
 #include "exporters/report/html/html.h"
 #include "tests/browser/explored.h"
-#include "tests/unit/exporters/compare/sample_comparison.h"
+#include "tests/unit/exporters/report/compare/sample_comparison.h"
 
 using nl::test::Browser;
 using nl::test::Explored;

@@ -7,6 +7,10 @@
 #include "exporters/report/text/document.h"
 #include "model/comparison.h"
 
+namespace nl {
+struct NodeComparison;
+}
+
 // The pages of a comparison, each the whole text of its file.
 namespace nl::exporters {
 
@@ -17,10 +21,12 @@ std::string comparison_html(const Comparison& comparison, const std::string& nl_
 // Three sentences: what changed, where, and what that rests on. "A and B cannot be compared: …" where they were refused.
 std::vector<std::string> comparison_sentences(const Comparison& comparison);
 
-namespace report {
+// Two runs of one model side by side, node by node.
+std::string nodes_markdown(const NodeComparison& comparison);
+std::string nodes_text(const NodeComparison& comparison, std::size_t width);  // for a terminal so wide
+std::string nodes_json(const NodeComparison& comparison);
 
-// The line that the verdict is about: the main stage, unprofiled where both sides have that.
-const CompareLine* deciding_line(const Comparison& comparison);
+namespace report {
 
 std::string verdict_reason(LineReason reason);         // "too noisy: the interval would hide a large change"
 std::string change_text(const CompareChange& change);  // "+3.2 %"
@@ -29,9 +35,7 @@ std::string function_name(std::string_view kernel);         // "gemm" of void ns
 std::string bin_label(const std::string& key);              // "launch-starved" of launch_starved_ns
 std::string difference_text(const Difference& difference);  // "driver: 580.1 and 575.2"
 
-Section waterfall_section(const Comparison& comparison);
 Section comparability_section(const Comparison& comparison);
-Section kernels_section(const Comparison& comparison);
 std::vector<Section> line_sections(const Comparison& comparison);
 
 }  // namespace report

@@ -7,7 +7,6 @@
 #include "exporters/report/html/html.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/markdown.h"
-#include "exporters/report/text/terminal_text.h"
 #include "model/comparison_keys.h"
 
 namespace nl::exporters {
@@ -101,6 +100,19 @@ Table waterfall_table(const Waterfall& waterfall) {
   return table;
 }
 
+Section waterfall_section(const Comparison& comparison) {
+  Section out{"waterfall", "Waterfall", "From A to B"};
+  if (!comparison.waterfall) {
+    out.blocks = {Paragraph{"No budget was captured on both sides, so the difference has no parts.", Role::kMissing}};
+    return out;
+  }
+  const Waterfall& waterfall = *comparison.waterfall;
+  out.title = fmt::format("From A's to B's {}", waterfall.stage);
+  out.blocks = {Paragraph{"Means of one window, because the parts of medians would not add up. The rows add up to the window exactly."},
+                Figure{waterfall_chart(waterfall)}, waterfall_table(waterfall)};
+  return out;
+}
+
 std::string side_fact(const char* letter, const CompareSide& side) {
   if (side.runs.empty()) return fmt::format("{}: no run", letter);
   const ComparedRun& first = side.runs[0];
@@ -143,19 +155,6 @@ Document comparison_document(const Comparison& comparison) {
 }
 
 }  // namespace
-
-Section waterfall_section(const Comparison& comparison) {
-  Section out{"waterfall", "Waterfall", "From A to B"};
-  if (!comparison.waterfall) {
-    out.blocks = {Paragraph{"No budget was captured on both sides, so the difference has no parts.", Role::kMissing}};
-    return out;
-  }
-  const Waterfall& waterfall = *comparison.waterfall;
-  out.title = fmt::format("From A's to B's {}", waterfall.stage);
-  out.blocks = {Paragraph{"Means of one window, because the parts of medians would not add up. The rows add up to the window exactly."},
-                Figure{waterfall_chart(waterfall)}, waterfall_table(waterfall)};
-  return out;
-}
 
 }  // namespace report
 

@@ -44,6 +44,17 @@ std::string what_stayed(const Comparison& comparison, const CompareLine& line, c
                      times, change_text(change), interval_text(change));
 }
 
+// The line that the verdict is about: the main stage, unprofiled where both sides have that.
+const CompareLine* deciding_line(const Comparison& comparison) {
+  const CompareLine* found = nullptr;
+  for (const CompareLine& line : comparison.stages.lines) {
+    if (line.stage != comparison.main_stage) continue;
+    if ((line.figure == CompareFigure::kWall || line.stage == kWholeCapture) && found == nullptr) found = &line;
+    if (line.figure == CompareFigure::kUnprofiledWall && line.p_value) found = &line;
+  }
+  return found;
+}
+
 // "B's decode_step takes 3.2 % less time than A's: 12.41 ms against 12.82 ms (95 % interval …)."
 std::string what_changed(const Comparison& comparison) {
   const CompareLine* line = deciding_line(comparison);
@@ -194,16 +205,6 @@ std::string what_it_rests_on(const Comparison& comparison) {
 }
 
 }  // namespace
-
-const CompareLine* report::deciding_line(const Comparison& comparison) {
-  const CompareLine* found = nullptr;
-  for (const CompareLine& line : comparison.stages.lines) {
-    if (line.stage != comparison.main_stage) continue;
-    if ((line.figure == CompareFigure::kWall || line.stage == kWholeCapture) && found == nullptr) found = &line;
-    if (line.figure == CompareFigure::kUnprofiledWall && line.p_value) found = &line;
-  }
-  return found;
-}
 
 std::vector<std::string> comparison_sentences(const Comparison& comparison) {
   if (comparison.comparability.refused && !comparison.comparability.forced) return {refusal(comparison.comparability)};

@@ -1,4 +1,4 @@
-#include "exporters/report/html/html_text.h"
+#include "exporters/report/html/html.h"
 
 namespace nl::exporters::html {
 namespace {
@@ -33,6 +33,8 @@ std::size_t ill_formed_bytes(std::string_view raw, std::size_t at) {
   return first >= 0xF0 && (byte(2) & 0xC0u) == 0x80u ? 3 : 2;
 }
 
+std::size_t one_byte(std::string_view, std::size_t) { return 1; }
+
 char blank_of_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c; }
 
 void add_ascii(char c, std::string& out) {
@@ -63,8 +65,10 @@ std::string cleaned(std::string_view raw, AddAscii add, WrongBytes wrong_bytes) 
 
 }  // namespace
 
-std::string text(std::string_view raw) {
-  return cleaned(raw, add_ascii, [](std::string_view, std::size_t) { return std::size_t{1}; });
+std::string text(std::string_view raw) { return cleaned(raw, add_ascii, one_byte); }
+
+std::string utf8(std::string_view raw) {
+  return cleaned(raw, [](char c, std::string& out) { out += c; }, one_byte);
 }
 
 std::string plain(std::string_view raw) {

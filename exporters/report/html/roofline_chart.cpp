@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "exporters/report/html/html.h"
-#include "exporters/report/html/html_text.h"
 
 namespace nl::exporters::html {
 namespace {

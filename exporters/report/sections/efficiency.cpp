@@ -49,17 +49,9 @@ Fold work_terms(const Run& run, const StageEfficiency& entry) {
 }
 
 Table utilisation_table(const Run& run) {
-  Table table{"MFU and MBU",
-              {{"Stage"},
-               {"dtype", kLeft, kWide},
-               {"MFU", kRight},
-               {"MBU", kRight},
-               {"MFU, GPU busy", kRight},
-               {"MBU, GPU busy", kRight},
-               {"Achieved", kRight},
-               {"FLOP/B", kRight},
-               {"Ideal", kRight},
-               {"Limit"}}};
+  Table table{"MFU and MBU", texts({"Stage"}) + texts({"dtype"}, kWide) +
+                                 numbers({"MFU", "MBU", "MFU, GPU busy", "MBU, GPU busy", "Achieved", "FLOP/B", "Ideal"}) +
+                                 texts({"Limit"})};
   for (const auto& entry : run.efficiency)
     table.rows.push_back({text_cell(stage_title(run, entry.stage)), text_cell(entry.dtype), utilisation_cell(entry.mfu),
                           utilisation_cell(entry.mbu), utilisation_cell(entry.mfu_busy), utilisation_cell(entry.mbu_busy),
@@ -106,17 +98,8 @@ RooflineChart roofline_chart(const Run& run) {
 Table points_table(const Run& run) {
   const std::string by = run.kernels ? measured_by(*run.kernels) : std::string();
   Table table{"Launches measured by " + (by.empty() ? "ncu" : by),
-              {{"#", kRight, kWide},
-               {"Kernel"},
-               {"Stage"},
-               {"FLOP/B", kRight},
-               {"Achieved", kRight},
-               {"Roof", kRight},
-               {"of roof", kRight},
-               {"Precision"},
-               {"Bound by"},
-               {"Margin", kRight},
-               {"Time", kRight, kWide}}};
+              numbers({"#"}, kWide) + texts({"Kernel", "Stage"}) + numbers({"FLOP/B", "Achieved", "Roof", "of roof"}) +
+                  texts({"Precision", "Bound by"}) + numbers({"Margin"}) + numbers({"Time"}, kWide)};
   table.sortable = true;
   const auto& points = run.roofline.points;
   const std::size_t shown = std::min(kListedPoints, points.size());

@@ -4,7 +4,6 @@
 
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/figure_text.h"
-#include "exporters/report/text/host_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/words.h"
 

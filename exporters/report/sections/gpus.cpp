@@ -19,52 +19,27 @@ std::string gpu_name(std::int32_t device, std::uint32_t pid) {
 Cell part_cell(Ns part, Ns whole) { return share_cell(part_of(part, whole)); }
 
 // Bins that a reader of several GPUs compares; together with the idle time they are the wall.
-Row budget_row(const std::string& name, const StageDevice& gpu) {
-  const Budget& b = gpu.budget;
-  const Ns idle = b.wall_ns - b.busy_ns();
-  return {text_cell(name),
-          std::to_string(gpu.device),
-          pid_text(gpu.pid),
-          time_cell(static_cast<double>(b.wall_ns)),
-          part_cell(gpu.busy_ns, b.wall_ns),
-          part_cell(b.gpu_compute_ns, b.wall_ns),
-          part_cell(b.communication_ns, b.wall_ns),
-          part_cell(gpu.overlapped_communication_ns, b.wall_ns),
-          part_cell(b.exposed_copy_ns, b.wall_ns),
-          part_cell(idle, b.wall_ns),
-          part_cell(b.launch_wait_ns(), b.wall_ns),
-          part_cell(b.sync_blocked_ns, b.wall_ns)};
-}
-
 Table budgets_of_gpus(const Run& run) {
-  Table table{"Budget of each GPU",
-              {{"Stage"},
-               {"GPU", kRight},
-               {"Process", kRight},
-               {"Wall", kRight},
-               {"Busy", kRight},
-               {"Compute", kRight},
-               {"Exposed communication", kRight},
-               {"Overlapped communication", kRight},
-               {"Exposed copies", kRight},
-               {"Idle", kRight},
-               {"Waiting for launches", kRight, kWide},
-               {"Blocked in sync", kRight, kWide}}};
+  Table table{"Budget of each GPU", texts({"Stage"}) +
+                                        numbers({"GPU", "Process", "Wall", "Busy", "Compute", "Exposed communication",
+                                                 "Overlapped communication", "Exposed copies", "Idle"}) +
+                                        numbers({"Waiting for launches", "Blocked in sync"}, kWide)};
   for (const auto& stage : run.stages)
-    for (const auto& gpu : stage.devices)
-      if (stage.devices.size() > 1 || !stage.communication.empty()) table.rows.push_back(budget_row(stage_title(run, stage.name), gpu));
+    for (const auto& gpu : stage.devices) {
+      if (stage.devices.size() < 2 && stage.communication.empty()) continue;
+      const Budget& b = gpu.budget;
+      const auto share = [&](Ns part) { return part_cell(part, b.wall_ns); };
+      table.rows.push_back({text_cell(stage_title(run, stage.name)), std::to_string(gpu.device), pid_text(gpu.pid),
+                            time_cell(static_cast<double>(b.wall_ns)), share(gpu.busy_ns), share(b.gpu_compute_ns),
+                            share(b.communication_ns), share(gpu.overlapped_communication_ns), share(b.exposed_copy_ns),
+                            share(b.wall_ns - b.busy_ns()), share(b.launch_wait_ns()), share(b.sync_blocked_ns)});
+    }
   return table;
 }
 
 Table capture_of_gpus(const Run& run) {
   Table table{"GPUs in the whole capture",
-              {{"GPU", kRight},
-               {"Process", kRight},
-               {"Busy", kRight},
-               {"Kernels, summed", kRight},
-               {"Exposed communication", kRight},
-               {"of busy", kRight},
-               {"Overlapped communication", kRight}}};
+              numbers({"GPU", "Process", "Busy", "Kernels, summed", "Exposed communication", "of busy", "Overlapped communication"})};
   for (const auto& gpu : run.coverage.devices)
     table.rows.push_back({std::to_string(gpu.device), pid_text(gpu.pid), time_cell(static_cast<double>(gpu.busy_ns)),
                           time_cell(static_cast<double>(gpu.kernel_sum_ns)), time_cell(static_cast<double>(gpu.communication_ns)),
@@ -84,18 +59,12 @@ std::string spread_text(const Run& run, const StageEntry& stage) {
   return text + fmt::format("{} computes longest, {} more than the mean.", slowest, share_text(spread.compute_spread));
 }
 
-Row communication_row(const std::string& where, const Communication& c) {
-  return {text_cell(where),
-          key_cell(c.kind),
-          std::to_string(c.device),
-          pid_text(c.pid),
-          count_cell(c.count),
-          time_cell(static_cast<double>(c.time_ns)),
-          time_cell(static_cast<double>(c.exposed_ns)),
-          time_cell(c.late_peer_ns),
-          time_cell(c.transfer_ns),
-          c.bytes ? Cell(bytes_text(static_cast<double>(*c.bytes)), static_cast<double>(*c.bytes)) : Cell(kNoValue),
-          c.bytes_per_s ? Cell(bytes_rate_text(*c.bytes_per_s), *c.bytes_per_s) : Cell(kNoValue)};
+void add_communication(const std::string& where, const Communication& c, Table& table) {
+  table.rows.push_back({text_cell(where), key_cell(c.kind), std::to_string(c.device), pid_text(c.pid), count_cell(c.count),
+                        time_cell(static_cast<double>(c.time_ns)), time_cell(static_cast<double>(c.exposed_ns)), time_cell(c.late_peer_ns),
+                        time_cell(c.transfer_ns),
+                        c.bytes ? Cell(bytes_text(static_cast<double>(*c.bytes)), static_cast<double>(*c.bytes)) : Cell(kNoValue),
+                        c.bytes_per_s ? Cell(bytes_rate_text(*c.bytes_per_s), *c.bytes_per_s) : Cell(kNoValue)});
 }
 
 // Who is late, of the collectives that could be paired; empty: none.
@@ -146,21 +115,11 @@ Blocks gpus(const Run& run) {
 
 Blocks communication(const Run& run) {
   if (run.communication.empty()) return {};
-  Table table{"Communication",
-              {{"Where"},
-               {"Kind"},
-               {"GPU", kRight},
-               {"Process", kRight},
-               {"n", kRight},
-               {"Time", kRight},
-               {"Exposed", kRight},
-               {"Waits for a late rank", kRight},
-               {"Transfer", kRight},
-               {"Bytes", kRight},
-               {"Rate", kRight}}};
+  Table table{"Communication", texts({"Where", "Kind"}) + numbers({"GPU", "Process", "n", "Time", "Exposed", "Waits for a late rank",
+                                                                   "Transfer", "Bytes", "Rate"})};
   for (const auto& stage : run.stages)
-    for (const auto& each : stage.communication) table.rows.push_back(communication_row(stage_title(run, stage.name), each));
-  for (const auto& each : run.communication) table.rows.push_back(communication_row("whole capture", each));
+    for (const auto& each : stage.communication) add_communication(stage_title(run, stage.name), each, table);
+  for (const auto& each : run.communication) add_communication("whole capture", each, table);
   Blocks out = {Heading{"Communication"},
                 Paragraph{"NCCL, NVSHMEM and copies between GPUs. Exposed: no compute kernel runs on that GPU at the same time."},
                 std::move(table)};

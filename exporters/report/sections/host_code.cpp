@@ -5,7 +5,6 @@
 #include <span>
 
 #include "exporters/report/sections/sections.h"
-#include "exporters/report/text/host_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
@@ -134,15 +133,8 @@ std::span<const Entry> first_rows(const std::vector<Entry>& list) {
 }
 
 Table lines_table(const StageEntry& stage) {
-  Table table{"Lines that the host runs",
-              {{"Function"},
-               {"Line"},
-               {"Samples", kRight},
-               {"of the wait", kRight},
-               {"per window", kRight},
-               {"Kind"},
-               {"Module"},
-               {"Source", kLeft, kWide}}};
+  Table table{"Lines that the host runs", texts({"Function", "Line"}) + numbers({"Samples", "of the wait", "per window"}) +
+                                              texts({"Kind", "Module"}) + texts({"Source"}, kWide)};
   table.sortable = true;
   for (const HostLine& line : first_rows(stage.host_code->lines))
     table.rows.push_back({code_cell(function_text(line.frame)), place_cell(line.frame), count_cell(line.samples),
@@ -152,15 +144,9 @@ Table lines_table(const StageEntry& stage) {
 }
 
 Table functions_table(const StageEntry& stage) {
-  Table table{"Functions with what they call",
-              {{"Function"},
-               {"Begins at"},
-               {"Samples", kRight},
-               {"of the wait", kRight},
-               {"of the wait, itself", kRight, kWide},
-               {"per window", kRight},
-               {"Kind"},
-               {"Module"}}};
+  Table table{"Functions with what they call", texts({"Function", "Begins at"}) + numbers({"Samples", "of the wait"}) +
+                                                   numbers({"of the wait, itself"}, kWide) + numbers({"per window"}) +
+                                                   texts({"Kind", "Module"})};
   table.sortable = true;
   for (const HostLine& each : first_rows(stage.host_code->functions))
     table.rows.push_back({code_cell(function_text(each.frame)), place_cell(each.frame), count_cell(each.samples_inside),

@@ -12,40 +12,18 @@ namespace {
 
 constexpr std::size_t kTextKernels = 15, kTextCalls = 10, kMostCalls = 200;
 
-// What the columns per step and per token divide by: measured windows of a stage, and the tokens of one.
-struct StepScale {
-  const StageEntry* stage = nullptr;
-  double windows = 0;
-  std::optional<double> tokens;
-};
-
-StepScale step_scale(const Run& run) {
-  StepScale scale{step_stage(run), 0, std::nullopt};
-  if (scale.stage == nullptr) return scale;
-  scale.windows = static_cast<double>(scale.stage->wall.count);
-  if (scale.stage->tokens_per_window.value_or(0) > 0) scale.tokens = scale.stage->tokens_per_window;
-  return scale;
-}
-
-Cell per(std::optional<double> value, int digits) { return value ? Cell(fmt::format("{:.{}f}", *value, digits), *value) : Cell(kNoValue); }
-
-void add_step_cells(const KernelEntry& kernel, const StepScale& scale, Row& row) {
-  const StageLaunches* launches = scale.stage == nullptr ? nullptr : launches_in(kernel, scale.stage->name);
-  const auto per_step = [&](double sum) { return launches == nullptr ? std::nullopt : std::optional(sum / scale.windows); };
-  const auto us = per_step(launches == nullptr ? 0 : static_cast<double>(launches->total_ns) / 1e3);
-  const auto calls = per_step(launches == nullptr ? 0 : static_cast<double>(launches->calls));
-  row.push_back(per(us, 2));
-  row.push_back(per(calls, 2));
-  row.push_back(per(us && scale.tokens ? std::optional(*us / *scale.tokens) : std::nullopt, 3));
-  row.push_back(per(calls && scale.tokens ? std::optional(*calls / *scale.tokens) : std::nullopt, 3));
-}
-
-void add_step_columns(const Run& run, const StepScale& scale, Table& table) {
-  const std::string step = scale.stage == nullptr ? "step" : stage_title(run, scale.stage->name);
-  table.columns.push_back({"µs per " + step, kRight, kWide, "us_per_step", false, true});
-  table.columns.push_back({"Calls per " + step, kRight, kWide, "calls_per_step", false, true});
-  table.columns.push_back({"µs per token", kRight, kWide, "us_per_token", true, true});
-  table.columns.push_back({"Calls per token", kRight, kWide, "calls_per_token", true, true});
+// A kernel's time in µs, or its launches, in one step: a window of the stage that step_stage() names, or a token of it.
+enum class PerStep : bool { kTime, kCalls };
+ColumnOf<KernelRow> step_column(const StageEntry* stage, Column head, PerStep what, bool per_token) {
+  const double tokens = stage == nullptr || !per_token ? 1 : stage->tokens_per_window.value_or(0);
+  return {std::move(head), [=](const KernelRow& row) -> Cell {
+            const StageLaunches* launches = stage == nullptr ? nullptr : launches_in(row.kernel, stage->name);
+            if (launches == nullptr || !(tokens > 0)) return kNoValue;
+            const double sum =
+                what == PerStep::kTime ? static_cast<double>(launches->total_ns) / 1e3 : static_cast<double>(launches->calls);
+            const double each = sum / static_cast<double>(stage->wall.count) / tokens;
+            return {fmt::format("{:.{}f}", each, per_token ? 3 : 2), each};
+          }};
 }
 
 std::string stages_around(const KernelEntry& kernel) {
@@ -64,49 +42,6 @@ std::string launchers_of(const KernelEntry& kernel, const Entries& entries) {
   return out;
 }
 
-Row kernel_row(const Run& run, const WorkingKernel& working, const StepScale& scale, bool stalls) {
-  const KernelEntry& kernel = (*run.kernels)[working.index];
-  const NcuSample* sample = main_sample(kernel);
-  Row row = {Text(kernel.name.empty() ? "(no name)" : kernel.name, Inline::kName), std::string(key_of(kernel.kind)),
-             time_cell(static_cast<double>(working.time_ns)), share_cell(working.measured_share), count_cell(working.calls)};
-  add_step_cells(kernel, scale, row);
-  for (const Cell& cell : {time_cell(kernel.time.mean_ns), time_cell(kernel.time.median_ns),
-                           time_cell(static_cast<double>(kernel.time.p99_ns)), Cell(split_text(kernel))})
-    row.push_back(cell);
-  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
-    row.push_back(metric_cell(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
-  row.push_back(sample == nullptr ? Cell(kNoValue) : bound_cell(sample->bound_by, sample->bound_memory));
-  row.push_back(count_cell(static_cast<std::uint64_t>(std::max(0, kernel.device))));
-  if (stalls) row.emplace_back(stalls_text(kernel));
-  row.data = {{"kind", std::string(key_of(kernel.kind))}, {"stage", stages_around(kernel)}, {"layer", launchers_of(kernel, run.layers)}};
-  if (!run.operators.empty()) row.data.emplace_back("operator", launchers_of(kernel, run.operators.front().entries));
-  return row;
-}
-
-Table empty_kernel_table(const Run& run, const std::vector<KernelEntry>& kernels, const StepScale& scale) {
-  Table table{"Kernels",
-              {{"Kernel", kLeft, kAlways, "kernel"},
-               {"Kind", kLeft, kWide, "kind"},
-               {"Total", kRight, kAlways, "total", false, true},
-               {"Share", kRight, kAlways, "share", false, true},
-               {"Calls", kRight, kAlways, "calls", false, true}}};
-  add_step_columns(run, scale, table);
-  for (const Column& column : {Column{"Mean", kRight, kWide, "mean"},
-                               {"p50", kRight, kAlways, "p50"},
-                               {"p99", kRight, kAlways, "p99"},
-                               {"Stages" + source_label(run), kLeft, kAlways, "stages"}})
-    table.columns.push_back(column);
-  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
-    table.columns.push_back({std::string(metric->title), kRight, room_of(*metric), metric->key.data()});
-  table.columns.push_back({"Bound by", kLeft, kAlways, "bound_by"});
-  table.columns.push_back({"GPU", kRight, several_gpus(kernels) ? kAlways : kWide, "gpu"});
-  if (any_stalls(kernels)) table.columns.push_back({"Warps stalled by", kLeft, kAlways, "stalls"});
-  table.sortable = table.filter = true;
-  table.name = "kernels";
-  table.text_rows = kTextKernels;
-  return table;
-}
-
 Row other_kernels(const Run& run, const std::vector<WorkingKernel>& kernels, std::size_t from) {
   WorkingKernel rest;
   for (std::size_t i = from; i < kernels.size(); ++i) {
@@ -119,23 +54,77 @@ Row other_kernels(const Run& run, const std::vector<WorkingKernel>& kernels, std
 }
 
 Table kernel_table(const Run& run, const std::vector<WorkingKernel>& kernels) {
-  const StepScale scale = step_scale(run);
-  Table table = empty_kernel_table(run, *run.kernels, scale);
   const auto listed = listed_kernels(run);
-  for (const WorkingKernel& kernel : listed) {
-    table.rows.push_back(kernel_row(run, kernel, scale, any_stalls(*run.kernels)));
-    table.rows.back().id = kernel_id(kernel.index);
+  std::vector<KernelRow> rows;
+  for (const WorkingKernel& kernel : listed) rows.push_back(kernel_row(run, kernel));
+  Table table = table_of("Kernels", kernel_columns(run), rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const KernelEntry& kernel = rows[i].kernel;
+    table.rows[i].id = kernel_id(listed[i].index);
+    table.rows[i].data = {
+        {"kind", std::string(key_of(kernel.kind))}, {"stage", stages_around(kernel)}, {"layer", launchers_of(kernel, run.layers)}};
+    if (!run.operators.empty()) table.rows[i].data.emplace_back("operator", launchers_of(kernel, run.operators.front().entries));
   }
   if (listed.size() < kernels.size()) table.foot.push_back(other_kernels(run, kernels, listed.size()));
+  table.sortable = table.filter = true;
+  table.name = "kernels";
+  table.text_rows = kTextKernels;
   return table;
 }
 
 }  // namespace
 
+KernelRow kernel_row(const Run& run, const WorkingKernel& working) {
+  const KernelEntry& kernel = (*run.kernels)[working.index];
+  return {kernel, working, main_sample(kernel)};
+}
+
+ColumnsOf<KernelRow> counter_columns() {
+  ColumnsOf<KernelRow> columns;
+  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
+    columns.push_back({{std::string(metric->title), kRight, room_of(*metric), metric->key.data()}, [metric](const KernelRow& row) {
+                         return metric_cell(metric->unit, row.sample == nullptr ? std::nullopt : row.sample->values[metric->metric]);
+                       }});
+  return columns;
+}
+
+ColumnsOf<KernelRow> kernel_columns(const Run& run) {
+  using R = KernelRow;
+  const StageEntry* stage = step_stage(run);
+  const std::string step = stage == nullptr ? "step" : stage_title(run, stage->name);
+  ColumnsOf<R> all = {
+      {{"Kernel", kLeft, kAlways, "kernel"}, [](const R& row) { return kernel_name(row.kernel.name); }},
+      {{"Kind", kLeft, kWide, "kind"}, [](const R& row) { return std::string(key_of(row.kernel.kind)); }},
+      {{"Total", kRight, kAlways, "total", false, true}, [](const R& row) { return time_cell(static_cast<double>(row.working.time_ns)); }},
+      {{"Share", kRight, kAlways, "share", false, true}, [](const R& row) { return share_cell(row.working.measured_share); }},
+      {{"Calls", kRight, kAlways, "calls", false, true}, [](const R& row) { return count_cell(row.working.calls); }},
+      step_column(stage, {"µs per " + step, kRight, kWide, "us_per_step", false, true}, PerStep::kTime, false),
+      step_column(stage, {"Calls per " + step, kRight, kWide, "calls_per_step", false, true}, PerStep::kCalls, false),
+      step_column(stage, {"µs per token", kRight, kWide, "us_per_token", true, true}, PerStep::kTime, true),
+      step_column(stage, {"Calls per token", kRight, kWide, "calls_per_token", true, true}, PerStep::kCalls, true),
+      {{"Mean", kRight, kWide, "mean"}, [](const R& row) { return time_cell(row.kernel.time.mean_ns); }},
+      {{"p50", kRight, kAlways, "p50"}, [](const R& row) { return time_cell(row.kernel.time.median_ns); }},
+      {{"p99", kRight, kAlways, "p99"}, [](const R& row) { return time_cell(static_cast<double>(row.kernel.time.p99_ns)); }},
+      {{"Stages" + source_label(run), kLeft, kAlways, "stages"}, [](const R& row) { return split_text(row.kernel); }}};
+  for (auto& column : counter_columns()) all.push_back(std::move(column));
+  all.push_back({{"Bound by", kLeft, kAlways, "bound_by"}, [](const R& row) {
+                   return row.sample == nullptr ? Cell(kNoValue) : bound_cell(row.sample->bound_by, row.sample->bound_memory);
+                 }});
+  all.push_back({{"GPU", kRight, several_gpus(*run.kernels) ? kAlways : kWide, "gpu"},
+                 [](const R& row) { return Cell(std::to_string(row.kernel.device), static_cast<double>(row.kernel.device)); }});
+  if (any_stalls(*run.kernels))
+    all.push_back({{"Warps stalled by", kLeft, kAlways, "stalls"}, [](const R& row) { return stalls_text(row.kernel); }});
+  return all;
+}
+
+Paragraph no_kernels(const Run& run) {
+  return not_captured(run.kernels_note, "the capture holds no kernels", run.kernels ? "None" : "Not captured");
+}
+
 Section kernels(const Run& run) {
   Section out{"kernels", "Kernels", "Kernels"};
   if (!run.kernels || run.kernels->empty()) {
-    out.blocks = {not_captured(run.kernels_note, "the capture holds no kernels", run.kernels ? "None" : "Not captured")};
+    out.blocks = {no_kernels(run)};
     return out;
   }
   const std::string by = measured_by(*run.kernels);

@@ -4,8 +4,7 @@
 
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/links.h"
-#include "exporters/report/text/operator_nodes.h"
-#include "exporters/report/text/operator_steps.h"
+#include "exporters/report/text/operator_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/operator_times.h"
 #include "model/words.h"
@@ -32,22 +31,6 @@ Cell shapes_cell(const std::vector<OperatorShape>& shapes) {
 
 std::optional<double> share_of(const std::optional<Ns>& part, const std::optional<Ns>& whole) {
   return part && whole ? ratio(static_cast<double>(*part), static_cast<double>(*whole)) : std::nullopt;
-}
-
-Row operator_row(const OperatorTable& source, const OperatorEntry& op) {
-  const auto host = [&](Ns ns) { return time_cell_if(op.host_time_known, static_cast<double>(ns)); };
-  return {code(op.name),
-          text_cell(op.type),
-          time_cell(op.cuda_self_ns),
-          share_cell(share_of(op.cuda_self_ns, source.cuda_ns)),
-          time_cell(op.cuda_total_ns),
-          host(op.self_ns),
-          host(op.total_ns),
-          count_cell(op.calls),
-          time_cell_if(op.host_time_known && op.calls > 0,
-                       static_cast<double>(op.total_ns) / static_cast<double>(std::max<std::uint64_t>(op.calls, 1))),
-          shapes_cell(op.shapes),
-          top_kernels(op.kernels)};
 }
 
 Row other_operators(const OperatorTable& source, std::size_t from) {
@@ -93,8 +76,15 @@ Table operator_table(const OperatorTable& source, bool first) {
   table.name = "operators";
   const std::size_t shown = std::min(kListedOperators, source.entries.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    table.rows.push_back(operator_row(source, source.entries[i]));
-    table.rows.back().data = {{"operator", source.entries[i].name}, {"stage", stages_of(source.entries[i].stages)}};
+    const OperatorEntry& op = source.entries[i];
+    const auto host = [&](Ns ns) { return time_cell_if(op.host_time_known, static_cast<double>(ns)); };
+    table.rows.push_back({code(op.name), text_cell(op.type), time_cell(op.cuda_self_ns),
+                          share_cell(share_of(op.cuda_self_ns, source.cuda_ns)), time_cell(op.cuda_total_ns), host(op.self_ns),
+                          host(op.total_ns), count_cell(op.calls),
+                          time_cell_if(op.host_time_known && op.calls > 0,
+                                       static_cast<double>(op.total_ns) / static_cast<double>(std::max<std::uint64_t>(op.calls, 1))),
+                          shapes_cell(op.shapes), top_kernels(op.kernels)});
+    table.rows.back().data = {{"operator", op.name}, {"stage", stages_of(op.stages)}};
     if (first) table.rows.back().id = operator_id(i);
   }
   if (shown < source.entries.size()) table.foot.push_back(other_operators(source, shown));
@@ -142,17 +132,8 @@ Table type_table(const OperatorStep& step) {
 }
 
 Table node_table(const std::vector<NodeTime>& nodes, std::size_t all) {
-  Table table{"Node by node",
-              {{"#", kRight},
-               {"Node"},
-               {"Operator"},
-               {"Type"},
-               {"Provider"},
-               {"Shapes", kLeft, kWide},
-               {"Median", kRight},
-               {"p10 to p90", kRight},
-               {"Share", kRight},
-               {"Kernels"}}};
+  Table table{"Node by node", numbers({"#"}) + texts({"Node", "Operator", "Type", "Provider"}) + texts({"Shapes"}, kWide) +
+                                  numbers({"Median", "p10 to p90", "Share"}) + texts({"Kernels"})};
   for (const NodeTime& node : nodes) {
     const OperatorCall& call = *node.call;
     const std::string shapes = typed_shapes(call.shapes, call.dtypes);

@@ -19,16 +19,7 @@ std::string interval_text(const StageSlowdown& slowdown) {
 
 Table clocks_table(const std::vector<ClockSummary>& devices) {
   Table table{"Clocks of each GPU",
-              {{"GPU", kRight},
-               {"Readings", kRight},
-               {"Power, mean", kRight},
-               {"max", kRight},
-               {"SM clock, min", kRight},
-               {"median", kRight},
-               {"max", kRight},
-               {"Hottest", kRight},
-               {"Slowed", kRight},
-               {"Why"}}};
+              numbers({"GPU", "Readings", "Power, mean", "max", "SM clock, min", "median", "max", "Hottest", "Slowed"}) + texts({"Why"})};
   for (const auto& gpu : devices)
     table.rows.push_back(
         {std::to_string(gpu.device), count_cell(gpu.samples), figure_cell(gpu.power_mean_w, "W"), figure_cell(gpu.power_max_w, "W"),

@@ -1,4 +1,4 @@
-#include "exporters/report/sections/recommendations.h"
+#include "exporters/report/sections/executive_summary.h"
 
 #include <fmt/core.h>
 

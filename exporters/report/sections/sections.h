@@ -5,6 +5,7 @@
 
 #include "exporters/report/text/document.h"
 #include "model/run.h"
+#include "model/working_kernels.h"
 
 // The sections of report.md and report.html. One without blocks has nothing to say.
 namespace nl::exporters::report {
@@ -45,6 +46,19 @@ Blocks communication(const Run& run);  // empty where there is nothing to say
 Blocks iterations(const Run& run);     // empty where there is nothing to say
 FlameChart flame_graph(const Run& run, const StageEntry& stage);  // of its waits for launches; without frames: no stacks
 Blocks roofline(const Run& run);                                  // a part of the efficiency
+
+// The columns of a kernel, once: report.md and report.html show them all, the data of the page its counters, kernels.md and the
+// summary for stakeholders pick theirs by key.
+struct KernelRow {
+  const KernelEntry& kernel;
+  WorkingKernel working;              // what its time, share and calls are of: the measured windows, or the whole capture
+  const NcuSample* sample = nullptr;  // that stands for it; nullptr: none was measured
+};
+KernelRow kernel_row(const Run& run, const WorkingKernel& working);
+ColumnsOf<KernelRow> counter_columns();
+ColumnsOf<KernelRow> kernel_columns(const Run& run);
+Paragraph no_kernels(const Run& run);  // why there are none
+
 bool several_gpus(const std::vector<KernelEntry>& kernels);
 Text activity_note(const Run& run);  // why there are no curves; empty: no GPU was seen
 

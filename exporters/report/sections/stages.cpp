@@ -6,6 +6,8 @@
 #include "exporters/report/text/links.h"
 #include "exporters/report/text/run_text.h"
 #include "model/run_metrics.h"
+#include "model/shell.h"
+#include "model/words.h"
 
 namespace nl::exporters::report {
 namespace {
@@ -50,45 +52,20 @@ std::string ranges_text(const StageEntry& stage) {
   return text;
 }
 
-Row wall_row(const Run& run, const StageEntry& stage) {
-  const TimeSummary& wall = stage.wall;
-  const bool any = wall.count > 0;
-  return {text_cell(stage_title(run, stage.name)),
-          count_cell(wall.count),
-          time_cell_if(any, wall.mean_ns),
-          time_cell_if(wall.count > 1, wall.stddev_ns),
-          time_cell_if(any, wall.median_ns),
-          time_cell_if(any, static_cast<double>(wall.p99_ns)),
-          time_cell_if(any, static_cast<double>(wall.total_ns)),
-          stage.warmup_windows > 0 ? count_cell(stage.warmup_windows) : Cell(kNoValue),
-          text_cell(ranges_text(stage))};
-}
-
-// Work that a range launched may run on after its end, so that more than 100 % is possible.
-Row gpu_row(const Run& run, const StageEntry& stage) {
-  const bool comparable = stage.gpu_busy_ns && stage.wall.count > 0 && stage.open_ranges == 0;
-  return {text_cell(stage_title(run, stage.name)),
-          time_cell(stage.gpu_busy_ns),
-          share_cell(comparable ? ratio(static_cast<double>(*stage.gpu_busy_ns), static_cast<double>(stage.wall.total_ns)) : std::nullopt),
-          time_cell(stage.gpu_sum_ns),
-          stage.kernel_calls ? count_cell(*stage.kernel_calls) : Cell(kNoValue),
-          {tokens_text(stage.tokens_per_window), stage.tokens_per_window},
-          figure_cell(stage.tokens_per_s)};
-}
-
 void add_gpu_table(const Run& run, Blocks& blocks) {
   const bool any = std::any_of(run.stages.begin(), run.stages.end(),
                                [](const StageEntry& s) { return s.gpu_busy_ns || s.kernel_calls || s.tokens_per_s; });
   if (!any) return add(blocks, missing("GPU time of the stages: not captured."));
   Table table{"GPU time of each stage",
-              {{"Stage"},
-               {"GPU busy", kRight},
-               {"of wall", kRight},
-               {"GPU sum", kRight},
-               {"Kernels", kRight},
-               {"Tokens per window", kRight},
-               {"Tokens/s", kRight}}};
-  for (const auto& stage : run.stages) table.rows.push_back(gpu_row(run, stage));
+              texts({"Stage"}) + numbers({"GPU busy", "of wall", "GPU sum", "Kernels", "Tokens per window", "Tokens/s"})};
+  for (const auto& stage : run.stages) {
+    // Work that a range launched may run on after its end, so that more than 100 % is possible.
+    const bool comparable = stage.gpu_busy_ns && stage.wall.count > 0 && stage.open_ranges == 0;
+    table.rows.push_back({text_cell(stage_title(run, stage.name)), time_cell(stage.gpu_busy_ns),
+                          share_cell(comparable ? part_of(*stage.gpu_busy_ns, stage.wall.total_ns) : std::nullopt),
+                          time_cell(stage.gpu_sum_ns), stage.kernel_calls ? count_cell(*stage.kernel_calls) : Cell(kNoValue),
+                          Cell(tokens_text(stage.tokens_per_window), stage.tokens_per_window), figure_cell(stage.tokens_per_s)});
+  }
   blocks.emplace_back(Paragraph{"GPU busy counts overlapping work once, GPU sum counts it twice."});
   blocks.emplace_back(std::move(table));
 }
@@ -140,6 +117,77 @@ ColumnChart::Column iteration_column(const Run& run, const Iteration& iteration,
   return out;
 }
 
+constexpr const char* kCounterLegend =
+    "Counted: one window on average, in a pass of its own; tensor % and occupancy % are of the cycles in which the SMs are "
+    "active. Sampled: DRAM per second; percentages are of all cycles, unless capture.sampling_metrics names others.";
+
+// The command that would capture it, of the configuration that does.
+Text to_capture(const Run& run, const char* configuration) {
+  return Text(". To capture it: ") + code(run_again({"--config", configuration}, run.workload.command, run.session.has_value()));
+}
+
+bool saw_gpu(const Run& run) { return run.kernels.has_value() || !run.hardware.gpus.empty(); }
+bool counted_any(const StageCounters& counters) { return counters.windows > 0; }
+
+// The columns are those of counted stages; samples have the same metrics in units of their own.
+void add_metrics(Row& row, MetricPlace place, const MetricValues& values) {
+  for (const MetricInfo* column : columns_of(MetricPlace::kStage))
+    row.push_back(metric_cell(info_of(place, column->metric).unit, values[column->metric]));
+}
+
+Row counted_row(const Run& run, const StageEntry& stage) {
+  const StageCounters& c = *stage.counters;
+  Row row = {stage_title(run, stage.name), key_cell(c.measured_by), count_cell(c.windows),
+             time_cell_if(c.duration_ns.has_value(), c.duration_ns.value_or(0))};
+  add_metrics(row, MetricPlace::kStage, c.values);
+  return row;
+}
+
+Row sampled_row(const Run& run, const StageEntry& stage) {
+  Row row = {stage_title(run, stage.name), "sampled, " + plural(stage.sampling->samples, "sample"), kNoValue, kNoValue};
+  add_metrics(row, MetricPlace::kSampled, stage.sampling->values);
+  return row;
+}
+
+// Why the collector did not, where it says so; else the command that would.
+Text why_not(const Run& run, std::initializer_list<Code> troubles, const std::string& what, const char* configuration) {
+  const auto& missing = run.provenance.counters_missing;
+  if (missing && std::find(troubles.begin(), troubles.end(), missing->code) != troubles.end()) return sentence(what + ": " + missing->what);
+  if (const Remark* trouble = find_first(run.import_stats.notes, troubles)) return sentence(what + ": " + text_of(*trouble));
+  return Text(what) + to_capture(run, configuration);
+}
+
+Text note_on(const Run& run, const std::vector<std::string>& stages, bool measured, const std::string& note) {
+  if (measured) return join(stages) + ": " + note + (note.ends_with('.') ? "" : ".");
+  if (note.empty()) return Text(join(stages) + ": counters not measured") + to_capture(run, "cupti");
+  return join(stages) + ": counters not measured: " + note + (note.ends_with('.') ? "" : ".");
+}
+
+// What was not measured and why, or what to bear in mind. Stages of which the same is to be said share a line.
+std::vector<Text> counter_notes(const Run& run) {
+  struct Group {
+    bool measured;
+    std::string note;
+    std::vector<std::string> stages;
+  };
+  std::vector<Group> groups;
+  bool any = false;
+  for (const auto& stage : run.stages) {
+    any = any || stage.counters.has_value();
+    if (!stage.counters || (counted_any(*stage.counters) && stage.counters->note.empty())) continue;
+    const Group mine{counted_any(*stage.counters), stage.counters->note, {}};
+    auto found =
+        std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.measured == mine.measured && g.note == mine.note; });
+    if (found == groups.end()) found = groups.insert(groups.end(), mine);
+    found->stages.push_back(stage_title(run, stage.name));
+  }
+  std::vector<Text> out;
+  for (const Group& group : groups) out.push_back(note_on(run, group.stages, group.measured, group.note));
+  if (saw_gpu(run) && !run.stages.empty() && !any)
+    out.push_back(why_not(run, kCounterTroubles, "GPU counters of each stage: not measured", "cupti"));
+  return out;
+}
+
 }  // namespace
 
 Section stages(const Run& run) {
@@ -148,18 +196,14 @@ Section stages(const Run& run) {
     out.blocks = {missing("No stage is marked in this capture. " + fix_of({Code::kNoStages}))};
     return out;
   }
-  Table wall{"Stages",
-             {{"Stage"},
-              {"n", kRight},
-              {"Mean", kRight},
-              {"Std", kRight},
-              {"p50", kRight},
-              {"p99", kRight},
-              {"Sum", kRight},
-              {"Warm-up", kRight},
-              {"Ranges"}}};
+  Table wall{"Stages", texts({"Stage"}) + numbers({"n", "Mean", "Std", "p50", "p99", "Sum", "Warm-up"}) + texts({"Ranges"})};
   for (const auto& stage : run.stages) {
-    wall.rows.push_back(wall_row(run, stage));
+    const TimeSummary& time = stage.wall;
+    const bool any = time.count > 0;
+    wall.rows.push_back({text_cell(stage_title(run, stage.name)), count_cell(time.count), time_cell_if(any, time.mean_ns),
+                         time_cell_if(time.count > 1, time.stddev_ns), time_cell_if(any, time.median_ns),
+                         time_cell_if(any, static_cast<double>(time.p99_ns)), time_cell_if(any, static_cast<double>(time.total_ns)),
+                         stage.warmup_windows > 0 ? count_cell(stage.warmup_windows) : Cell(kNoValue), text_cell(ranges_text(stage))});
     wall.rows.back().id = stage_id(stage.name);
   }
   add(out.blocks, Paragraph{source_text(run)});
@@ -184,6 +228,27 @@ Blocks iterations(const Run& run) {
   return {Heading{"Iterations"}, Figure(std::move(chart)),
           caption("Wall time of each iteration, by stage; warm-up is pale and may be cut off at the top." +
                   (shown < all.count ? fmt::format(" The first {} of {}.", shown, all.count) : std::string()))};
+}
+
+Text activity_note(const Run& run) {
+  return saw_gpu(run) ? why_not(run, {Code::kActivityDenied, Code::kActivityFailed}, "Not sampled", "sampling") : Text();
+}
+
+Blocks counters(const Run& run) {
+  Table table{"GPU counters", texts({"Stage", "Measured by"}) + numbers({"Windows", "Window on the GPU", "DRAM read", "DRAM written",
+                                                                         "DRAM %", "SM active %", "Tensor %", "Occupancy %"})};
+  for (const auto& stage : run.stages) {
+    if (stage.counters && counted_any(*stage.counters)) table.rows.push_back(counted_row(run, stage));
+    if (stage.sampling && stage.sampling->samples > 0) table.rows.push_back(sampled_row(run, stage));
+  }
+  List list;
+  for (auto& note : counter_notes(run)) list.items.push_back({std::move(note)});
+  if (table.rows.empty() && list.items.empty()) return {};
+  Blocks out = {Heading{"GPU counters"}};
+  if (!table.rows.empty()) out.emplace_back(Paragraph{kCounterLegend});
+  add(out, std::move(table));
+  add(out, std::move(list));
+  return out;
 }
 
 }  // namespace nl::exporters::report

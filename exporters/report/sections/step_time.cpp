@@ -64,13 +64,9 @@ Bar kind_bar(const Run& run, const StageEntry& stage, const std::vector<KindTime
 
 Table kind_table(const Run& run, const StageEntry& stage, const std::vector<KindTime>& kinds) {
   const std::string title = stage_title(run, stage.name);
-  Table table{"Kinds of kernels in a " + title,
-              {{"Kernels of one " + title},
-               {"Per window", kRight},
-               {"of wall", kRight},
-               {"of the kernels", kRight},
-               {"Calls", kRight},
-               {"per token", kRight, kWide}}};
+  Table table{
+      "Kinds of kernels in a " + title,
+      texts({"Kernels of one " + title}) + numbers({"Per window", "of wall", "of the kernels", "Calls"}) + numbers({"per token"}, kWide)};
   const double kernels_ns = sum_of(kinds);
   const auto tokens = stage.tokens_per_window;
   const auto row = [&](const char* what, double time_ns, double calls) -> Row {

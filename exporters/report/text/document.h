@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -71,6 +74,21 @@ struct Column {
   const char* key = "";
   bool hidden = false, sum = false;
 };
+// The columns of a plain table: texts({"Stage"}) + numbers({"Mean", "p99"}).
+inline std::vector<Column> texts(std::initializer_list<std::string> titles, Room room = kAlways) {
+  std::vector<Column> out;
+  for (const std::string& title : titles) out.push_back({title, kLeft, room});
+  return out;
+}
+inline std::vector<Column> numbers(std::initializer_list<std::string> titles, Room room = kAlways) {
+  std::vector<Column> out;
+  for (const std::string& title : titles) out.push_back({title, kRight, room});
+  return out;
+}
+inline std::vector<Column> operator+(std::vector<Column> left, const std::vector<Column>& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
 struct Row : std::vector<Cell> {
   using vector::vector;
   std::string id = {};                                         // of a page: "kernel-3"
@@ -87,6 +105,48 @@ struct Table {
   std::string text_note = {};                                       // and says this below
   const char* name = "";                                            // for a page's script
 };
+
+// A column, and how its cell is read from what a row is of.
+template <class Entry>
+struct ColumnOf {
+  Column head;
+  std::function<Cell(const Entry&)> read;
+};
+template <class Entry>
+using ColumnsOf = std::vector<ColumnOf<Entry>>;
+
+template <class Entry>
+Row row_of(const ColumnsOf<Entry>& columns, const Entry& entry) {
+  Row row;
+  for (const auto& column : columns) row.push_back(column.read(entry));
+  return row;
+}
+template <class Entry, class Entries = std::vector<Entry>>
+Table table_of(std::string label, const ColumnsOf<Entry>& columns, const Entries& entries) {
+  Table table{std::move(label), {}};
+  for (const auto& column : columns) table.columns.push_back(column.head);
+  for (const Entry& entry : entries) table.rows.push_back(row_of(columns, entry));
+  return table;
+}
+
+// Columns of a larger table by their keys, under titles of their own. `text` says a cell's number in another way.
+struct PickedColumn {
+  std::string title;
+  std::string_view key;
+  std::string (*text)(double value) = nullptr;
+};
+template <class Entry>
+ColumnsOf<Entry> picked(const ColumnsOf<Entry>& all, const std::vector<PickedColumn>& picks) {
+  ColumnsOf<Entry> out;
+  for (const PickedColumn& pick : picks)
+    for (const auto& column : all)
+      if (column.head.key == pick.key)
+        out.push_back({{pick.title, column.head.align}, [read = column.read, text = pick.text](const Entry& entry) {
+                         Cell cell = read(entry);
+                         return text != nullptr && cell.value ? Cell(text(*cell.value)) : cell;
+                       }});
+  return out;
+}
 
 enum class Role : std::uint8_t { kPlain, kLead, kMissing, kCaption };
 struct Paragraph {

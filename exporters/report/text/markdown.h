@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,10 @@ namespace nl::exporters {
 
 // A document as Markdown. Figures and what explains them are left out: what they show stands in tables.
 std::string markdown(const report::Document& document);
+
+// A document for a terminal so many places wide, without its title: prose is broken into lines, tables are fitted, and figures are
+// left out.
+std::string terminal_text(const report::Document& document, std::size_t width);
 
 // Text that stays itself in a Markdown table: one line, pipes escaped, no `<unnamed>` that a browser would take for
 // a tag, and no link: names out of a capture are a program's own. Nothing else changes, so that scripts find names as they are.

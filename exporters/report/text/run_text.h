@@ -54,6 +54,7 @@ Cell metric_cell(MetricUnit unit, const std::optional<double>& value);
 bool by_cupti(const NcuSample& sample);
 // "ncu", "CUPTI" or "ncu and CUPTI": who measured launches of these; empty: nobody.
 std::string measured_by(const std::vector<KernelEntry>& kernels);
+Text kernel_name(const std::string& name);           // in full, or "(no name)"
 std::string stalls_text(const KernelEntry& kernel);  // "long_scoreboard 41 %, wait 20 %, barrier 9 %", or a dash
 bool any_stalls(const std::vector<KernelEntry>& kernels);
 
@@ -69,6 +70,19 @@ std::string graph_capture_text(const std::optional<double>& unjoined_share);
 // "decode 92 %, none 8 %", or a dash.
 std::string split_text(const std::vector<std::pair<std::string, Ns>>& parts, Ns whole);
 std::string split_text(const KernelEntry& kernel);
+
+// The host's code in words.
+bool enough_samples(const StageEntry& stage);
+
+std::string function_text(const HostFrame& frame);  // cut where it is very long
+// "Qwen3Attention.forward (modeling_qwen3.py:245)".
+std::string frame_text(const HostFrame& frame);
+
+// "about half of the wait is Python code of the model's modules, mostly Qwen3Attention.forward (modeling_qwen3.py:245)": what the
+// host does most, for people who never saw a profiler. Empty where the samples are too few.
+std::string host_clause(const StageEntry& stage);
+
+std::string work_colour(HostWork kind);  // "w-model"
 
 // Cells: a dash where there is nothing, what they are sorted by, and a tip with the nanoseconds of a time.
 Cell text_cell(const std::string& plain);

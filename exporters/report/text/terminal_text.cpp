@@ -1,4 +1,4 @@
-#include "exporters/report/text/terminal_text.h"
+#include "exporters/report/text/markdown.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "exporters/report/nodes.h"
+#include "exporters/report/compare/compare.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "tests/catch.h"

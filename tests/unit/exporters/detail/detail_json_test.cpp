@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "exporters/report/html/html_text.h"
-#include "exporters/report/page_data.h"
+#include "exporters/report/html/html.h"
+#include "exporters/report/reports.h"
 #include "tests/catch.h"
 
 namespace {

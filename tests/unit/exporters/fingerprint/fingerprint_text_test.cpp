@@ -1,4 +1,4 @@
-#include "exporters/fingerprint/fingerprint_text.h"
+#include "exporters/fingerprint/fingerprint_reports.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,6 @@
 #include <string>
 
-#include "exporters/perfetto/packets.h"
 #include "exporters/report/html/html.h"
-#include "exporters/report/html/html_text.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 
@@ -147,5 +145,5 @@ TEST_CASE("text: the bounds of what is UTF-8") {
   for (const std::string both :
        {"\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xed\xa0\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",
         "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82z", "\xf0\x9f\x98z"})
-    CHECK(nl::exporters::perfetto::utf8(both) == text(both));
+    CHECK(nl::exporters::html::utf8(both) == text(both));
 }

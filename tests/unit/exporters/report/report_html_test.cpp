@@ -2,7 +2,6 @@
 #include <string>
 
 #include "exporters/report/html/html.h"
-#include "exporters/report/html/html_text.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/text/figure_text.h"
 #include "tests/catch.h"

@@ -5,7 +5,6 @@
 
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/executive_summary.h"
-#include "exporters/report/sections/recommendations.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
 #include "tests/unit/files.h"

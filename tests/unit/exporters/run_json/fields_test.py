@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every member of every struct that makes up a Run is written to run.json and read back.
 
-What a struct holds in run.json is said in one function, `fields(Io& io, Ref<Io, Struct> s)`, which knows nothing of
+What a struct holds in run.json is said in one function, `fields(auto& io, Ref<decltype(io), Struct> s)`, which knows nothing of
 a member that was added to the header since. So the members are read from the headers here and looked for there.
 """
 import pathlib
@@ -38,7 +38,7 @@ def described(source):
     functions = re.finditer(r"^(?:void|auto) \w+\(([^;{}]*?)\) \{(.*?)^\}", source, re.S | re.M)
     for function in functions:
         head = source[max(0, function.start() - 120):function.start()]
-        name = re.search(r"Ref<Io, (\w+)>", function[1]) or re.search(r"remove_const_t<\w+>, (\w+)>", head)
+        name = re.search(r"Ref<decltype\(io\), (\w+)>", function[1]) or re.search(r"remove_const_t<\w+>, (\w+)>", head)
         variable = re.search(r"(\w+)$", function[1])
         if name:
             out.setdefault(name[1], set()).update(re.findall(rf"\b{variable[1]}\.(\w+)", function[2]))

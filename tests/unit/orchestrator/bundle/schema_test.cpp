@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "exporters/compare/compare_json.h"
 #include "exporters/run_json/run_json.h"
+#include "model/comparison.h"
 #include "model/error.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"

@@ -8,7 +8,7 @@
 
 #include "analysis/figures/overhead/measured.h"
 #include "collector/trace_format.h"
-#include "exporters/power_csv.h"
+#include "exporters/tables.h"
 #include "orchestrator/capture/execute.h"
 #include "orchestrator/capture/power.h"
 #include "orchestrator/config/warmup_rule.h"

@@ -4,7 +4,7 @@
 
 #include "model/visible_text.h"
 #include "tests/catch.h"
-#include "tests/unit/exporters/compare/sample_comparison.h"
+#include "tests/unit/exporters/report/compare/sample_comparison.h"
 #include "tests/unit/files.h"
 
 using namespace nl;

@@ -1,6 +1,5 @@
 #include "exporters/report/sections/executive_summary.h"
 
-#include "exporters/report/sections/recommendations.h"
 #include "tests/catch.h"
 
 // Each sentence of the summary, from runs small enough to see where it comes from.

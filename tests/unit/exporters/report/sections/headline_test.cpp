@@ -1,4 +1,4 @@
-#include "exporters/report/sections/headline.h"
+#include "exporters/report/sections/executive_summary.h"
 
 #include "tests/catch.h"
 

@@ -1,8 +1,8 @@
 #include <string>
 
 #include "exporters/report/sections/sections.h"
-#include "exporters/report/text/host_text.h"
 #include "exporters/report/text/markdown.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"

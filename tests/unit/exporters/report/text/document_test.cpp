@@ -124,3 +124,21 @@ TEST_CASE("names that were shortened are numbered once and listed in full where 
   CHECK(has(nl::exporters::markdown(document), "\n## Names in full\n\n1. void f\\<xxx"));
   CHECK(has(as_html({Paragraph{Text(name, Inline::kName)}}), "<details class=\"name\"><summary><code>f</code></summary>"));
 }
+
+TEST_CASE("document: picked columns read the same cells under other titles, a number in another way") {
+  const ColumnsOf<int> all = {{{"Name", kLeft, kWide, "name"}, [](int value) { return "n" + std::to_string(value); }},
+                              {{"Even", kLeft, kAlways, "even"}, [](int value) { return Cell(value % 2 == 0 ? "yes" : "—"); }},
+                              {{"Time", kRight, kAlways, "time"}, [](int value) { return Cell("about", value); }}};
+  const std::string picks = as_markdown({table_of(
+      "Picked",
+      picked(all, {{"time_ms", "time", [](double value) { return std::to_string(static_cast<int>(value) * 10); }}, {"id", "name"}}),
+      std::vector<int>{1, 2})});
+  CHECK(picks == "| time_ms | id |\n| ---: | --- |\n| 10 | n1 |\n| 20 | n2 |\n");
+  CHECK(as_markdown({table_of("All", all, std::vector<int>{2})}) == "| Even | Time |\n| --- | ---: |\n| yes | about |\n");
+  CHECK(picked(all, {{"gone", "no such key"}}).empty());
+}
+
+TEST_CASE("document: texts and numbers are columns, in the order in which they are added") {
+  const Table table{"T", texts({"a", "b"}) + numbers({"c"}) + texts({"d"}, kWide), {{"1", "2", "3", "4"}}};
+  CHECK(as_markdown({table}) == "| a | b | c |\n| --- | --- | ---: |\n| 1 | 2 | 3 |\n");
+}

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "exporters/report/page_data.h"
 #include "exporters/report/reports.h"
 #include "model/glossary.h"
 #include "tests/catch.h"

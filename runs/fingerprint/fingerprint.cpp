@@ -1,7 +1,6 @@
 #include "runs/fingerprint/fingerprint.h"
 
 #include "analysis/runs/fingerprint/fingerprint.h"
-#include "analysis/runs/fingerprint/similarity.h"
 #include "model/error.h"
 #include "orchestrator/config/device_table.h"
 #include "runs/compare/named_run.h"

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "analysis/runs/fingerprint/fingerprint.h"
-#include "analysis/runs/fingerprint/similarity.h"
 #include "model/error.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/process/activity.h"

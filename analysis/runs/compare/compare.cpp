@@ -4,16 +4,69 @@
 #include <cmath>
 #include <utility>
 
-#include "analysis/runs/compare/comparability.h"
-#include "analysis/runs/compare/counter_lines.h"
+#include "analysis/runs/compare/parts.h"
 #include "analysis/runs/compare/run_lines.h"
-#include "analysis/runs/compare/stage_kernels.h"
-#include "analysis/runs/compare/stage_lines.h"
-#include "analysis/runs/compare/waterfall.h"
-#include "analysis/runs/compare/whole_capture.h"
+#include "model/words.h"
 
 namespace nl::analysis {
 namespace {
+
+// Stages with windows; or the steady part of a capture in which no stage was found, which does not count as one.
+bool any_has_stages(std::span<const Run> runs, bool steady_part = false) {
+  return std::any_of(runs.begin(), runs.end(), [&](const Run& run) {
+    return std::any_of(run.stages.begin(), run.stages.end(), [&](const StageEntry& stage) {
+      return stage.wall.count > 0 && (stage_kind(stage.name) == StageKind::kCapture) == steady_part;
+    });
+  });
+}
+
+Ns kernel_time(const Run& run) {
+  Ns sum = 0;
+  if (run.kernels)
+    for (const KernelEntry& kernel : *run.kernels) sum += kernel.time.total_ns;
+  return sum;
+}
+
+// A capture without stages: what the GPU computed in the whole of it is all that can be compared. The run has then one stage, kWholeCapture,
+// with a window as long as all of its kernels together.
+Run as_whole_capture(Run run) {
+  const Ns time_ns = kernel_time(run);
+  run.stages.clear();
+  if (time_ns <= 0) return run;
+  StageEntry& stage = run.stages.emplace_back();
+  stage.name = kWholeCapture;
+  const auto value = static_cast<double>(time_ns);
+  stage.wall = {1, time_ns, value, value, time_ns, time_ns, time_ns, 0};
+  stage.budget = Budget{};
+  stage.budget->wall_ns = stage.budget->gpu_compute_ns = time_ns;
+  for (KernelEntry& kernel : *run.kernels) {
+    kernel.measured = {{kWholeCapture, kernel.time.total_ns, kernel.time.count}};
+    kernel.measured_ns = kernel.time.total_ns;
+    kernel.measured_calls = kernel.time.count;
+  }
+  return run;
+}
+
+// A side has no stage at all, both have kernels, and not both a steady part, which says more.
+bool only_whole_captures(std::span<const Run> a, std::span<const Run> b) {
+  const bool unmarked = !any_has_stages(a) || !any_has_stages(b);
+  const auto computes = [](const Run& run) { return kernel_time(run) > 0; };
+  const bool steady = any_has_stages(a, true) && any_has_stages(b, true);
+  return unmarked && !steady && std::any_of(a.begin(), a.end(), computes) && std::any_of(b.begin(), b.end(), computes);
+}
+
+std::vector<Run> as_whole_captures(std::span<const Run> runs) {
+  std::vector<Run> whole;
+  for (const Run& run : runs) whole.push_back(as_whole_capture(run));
+  return whole;
+}
+
+// The line of a whole capture is one of GPU work, not of a window's length; and there is no budget but the kernels'.
+void tell_as_gpu_work(Comparison& comparison) {
+  for (CompareLine& line : comparison.stages.lines)
+    if (line.figure == CompareFigure::kWall) line.figure = CompareFigure::kGpuWork;
+  comparison.budget = {{}, LineReason::kNotCaptured};
+}
 
 // The main stage decides. Where its time did not change, another stage that did has its say, but not the whole process: its start-up
 // differs from run to run, and is not what is compared.
@@ -89,6 +142,18 @@ Comparison compare(std::span<const Run> a, std::span<const Run> b, const Compare
   Comparison comparison = compare_runs(as_whole_captures(a), as_whole_captures(b), options, has_stages);
   tell_as_gpu_work(comparison);
   return comparison;
+}
+
+Comparison with_cause(Comparison times, const Comparison& cause) {
+  times.waterfall = cause.waterfall;
+  times.kernels = cause.kernels;
+  times.kernels_missing = cause.kernels_missing;
+  for (CompareSection Comparison::* section :
+       {&Comparison::budget, &Comparison::operators, &Comparison::layers, &Comparison::api, &Comparison::nsys_counters,
+        &Comparison::ncu_counters, &Comparison::efficiency, &Comparison::host_code})
+    times.*section = cause.*section;
+  if (times.energy.missing) times.energy = cause.energy;
+  return times;
 }
 
 }  // namespace nl::analysis

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/runs/compare/kernel_words.h"
 #include "analysis/trace/kernel_class.h"
 #include "model/comparison.h"
 
 namespace nl::analysis {
+
+using NameWords = std::set<std::string>;
 
 // A kernel of one stage and what is known of it for pairing.
 struct PairedKernel {

@@ -1,4 +1,4 @@
-#include "analysis/runs/compare/stage_kernels.h"
+#include "analysis/runs/compare/parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/runs/compare/line_table.h"
+#include "analysis/runs/compare/kernel_pairs.h"
 #include "analysis/statistics/false_discovery.h"
 #include "model/words.h"
 

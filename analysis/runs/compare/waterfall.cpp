@@ -1,4 +1,4 @@
-#include "analysis/runs/compare/waterfall.h"
+#include "analysis/runs/compare/parts.h"
 
 #include <algorithm>
 #include <cmath>

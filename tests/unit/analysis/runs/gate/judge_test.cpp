@@ -1,6 +1,5 @@
-#include "analysis/runs/gate/judge.h"
+#include "analysis/runs/gate/gate.h"
 
-#include "analysis/runs/gate/update.h"
 #include "model/error.h"
 #include "tests/catch.h"
 

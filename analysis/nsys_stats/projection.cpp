@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/nsys_stats/rows.h"
+#include "analysis/nsys_stats/reports.h"
 #include "analysis/statistics/time_summary.h"
 #include "analysis/trace/range_index.h"
 

@@ -3,7 +3,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/nsys_stats/rows.h"
+#include "analysis/nsys_stats/reports.h"
 #include "analysis/statistics/time_summary.h"
 #include "analysis/trace/range_index.h"
 

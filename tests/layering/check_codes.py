@@ -25,7 +25,6 @@ OUTSIDE = {
     'model/cuda_calls.h': 'names of CUDA calls',
     'model/metrics.cpp': 'names of ncu metrics',
     'model/stage_counters.h': "CUPTI's names of stall reasons",
-    'analysis/trace/collectives.cpp': 'names of kernels',
     'analysis/trace/kernel_class.cpp': 'names of kernels',
     'analysis/trace/kernel_names.cpp': 'names of kernels',
     'exporters/report/text/readable_name.cpp': 'names of kernels',

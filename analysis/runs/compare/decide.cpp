@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "analysis/statistics/bootstrap.h"
-#include "analysis/statistics/false_discovery.h"
+#include "analysis/statistics/confidence.h"
 
 namespace nl::analysis {
 namespace {

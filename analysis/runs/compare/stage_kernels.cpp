@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analysis/runs/compare/kernel_pairs.h"
-#include "analysis/statistics/false_discovery.h"
+#include "analysis/statistics/confidence.h"
 #include "model/words.h"
 
 namespace nl::analysis {

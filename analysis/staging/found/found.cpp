@@ -4,9 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/staging/found/engines.h"
-#include "analysis/staging/found/infer.h"
-#include "analysis/staging/found/steady_part.h"
+#include "analysis/staging/found/sources.h"
 #include "analysis/staging/stage_table.h"
 #include "model/words.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/staging/found/infer.h"
+#include "analysis/staging/found/sources.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,8 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/staging/found/generation.h"
-#include "analysis/staging/found/periods.h"
 #include "analysis/staging/found/steps.h"
-#include "analysis/staging/found/work_amount.h"
-#include "analysis/staging/found/work_sequence.h"
+#include "analysis/staging/found/work.h"
 #include "analysis/trace/gpu_order.h"
 #include "model/words.h"
 

@@ -38,7 +38,7 @@ OUTSIDE = {
     'analysis/figures/host/host_work.cpp': 'names of Python modules and functions, and lines of programs',
     'analysis/trace/operator_names.cpp': 'names of PyTorch operator ranges',
     'analysis/figures/operators/types.cpp': 'names of operators',
-    'analysis/verdicts/rules/least_traffic.cpp': 'names of PyTorch operators',
+    'analysis/verdicts/rules/fields_kernel.cpp': 'names of PyTorch operators',
     'analysis/verdicts/rules/node_totals.cpp': 'names of execution providers and operators',
     'cli/output.cpp': 'names of terminals',
     'cli/workload_words.cpp': 'the -- of the command line',

@@ -1,4 +1,4 @@
-#include "analysis/verdicts/rules/node_totals.h"
+#include "analysis/verdicts/rules/subject.h"
 
 #include <algorithm>
 #include <map>

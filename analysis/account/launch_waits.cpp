@@ -1,6 +1,7 @@
 #include "analysis/account/launch_waits.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace nl::analysis {
 namespace {

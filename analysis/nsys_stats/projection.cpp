@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/nsys_stats/reports.h"

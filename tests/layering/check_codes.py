@@ -39,7 +39,7 @@ OUTSIDE = {
     'analysis/trace/operator_names.cpp': 'names of PyTorch operator ranges',
     'analysis/figures/operators/types.cpp': 'names of operators',
     'analysis/verdicts/rules/fields_kernel.cpp': 'names of PyTorch operators',
-    'analysis/verdicts/rules/node_totals.cpp': 'names of execution providers and operators',
+    'analysis/verdicts/rules/totals.cpp': 'names of execution providers and operators',
     'cli/output.cpp': 'names of terminals',
     'cli/workload_words.cpp': 'the -- of the command line',
     'cli/manual/': 'words of shells and of the command line',

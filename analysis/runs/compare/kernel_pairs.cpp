@@ -68,8 +68,6 @@ double likeness(const NameWords& a, const NameWords& b) {
   return either > 0 ? static_cast<double>(both) / static_cast<double>(either) : 0;
 }
 
-bool share_any(const NameWords& a, const NameWords& b) { return words_in_common(a, b) > 0; }
-
 constexpr double kLikeEnough = 0.5;
 constexpr std::size_t kMostCompared = 400;  // each with each: of more kernels, those with the most time
 
@@ -93,7 +91,7 @@ bool is_fusible(const PairedKernel& kernel) {
 }
 
 bool was_fused_from(const PairedKernel& part, const PairedKernel& whole) {
-  return is_fusible(part) && share_any(part.words, fused_operators(whole.seen.name));
+  return is_fusible(part) && words_in_common(part.words, whole.fused) > 0;
 }
 
 class MatchMaker {
@@ -235,6 +233,7 @@ PairedKernel describe_kernel(ComparedKernel seen, std::string symbol) {
   kernel.key = kernel_name_key(seen.name);
   kernel.root = kernel_root(seen.name);
   kernel.words = words_of_kernel(seen.name);
+  kernel.fused = fused_operators(seen.name);
   kernel.symbol = std::move(symbol);
   kernel.seen = std::move(seen);
   return kernel;

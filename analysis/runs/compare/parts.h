@@ -39,7 +39,4 @@ class KernelComparison {
   std::vector<StagePairs> stages_;
 };
 
-// From A's window of the stage to B's. Nothing where a side has no budget of it.
-std::optional<Waterfall> waterfall_of(const Sides& sides, const std::string& stage, const std::vector<StageKernels>& kernels);
-
 }  // namespace nl::analysis

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 
 #include "analysis/staging/found/steps.h"

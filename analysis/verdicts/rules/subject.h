@@ -82,12 +82,10 @@ struct RunTotals {
 };
 
 RunTotals total(const Run& run);
-void total_gpus(const Run& run, RunTotals& totals);  // its stages, communication and capture
-// Nothing where no step of that table has nodes. Of several steps the first counts, which has the most time.
-std::optional<StepTotals> total_nodes(const Run& run, const OperatorTable& table);
-void add_activity(StageActivity& sum, const StageActivity& more);
-// The kernel time of the capture as one GPU of each process sees it: what a budget can be compared with.
-std::optional<double> kernel_time_ns(const Run& run);
+// A request encloses the other stages: what is said of them is not said of it again.
+bool encloses_others(const Run& run, const StageEntry& stage);
+// ncu replays kernels: its passes say nothing about the times in the report.
+bool is_tracer(PassKind profiler);
 
 // Of the time: the GPU works, or could begin its next work by itself. The rest waits for the host.
 double paced_part(const Budget& budget);

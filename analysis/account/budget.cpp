@@ -191,7 +191,9 @@ void BudgetSweep::charge_host(const Lane& lane, const BudgetSpan& span, const Ga
   tell(lane, span, BudgetBin::kLaunchLatency, launched, end_ns);
   if (!launches_on || !span.window) return;
   launch_waits_.add(lane.number, {start_ns, gap.launch, rest_ns, end_ns - launched, span.thread}, sum.launch_waits);
-  if (host_ && rest_ns > 0) watch_host(lane, span, *gap.launch, start_ns, launched);
+  if (!host_ || rest_ns <= 0) return;
+  waiting_.rest(lane.number, span.thread, start_ns, launched, parts_);
+  host_->add(lane.number, span.target, static_cast<std::uint32_t>(gap.launch->thread), start_ns, parts_);
 }
 
 void BudgetSweep::tell(const Lane& lane, const BudgetSpan& span, BudgetBin bin, Ns start_ns, Ns end_ns) {
@@ -209,11 +211,6 @@ void BudgetSweep::tell_host(const Lane& lane, const BudgetSpan& span, bool launc
     at = end;
   }
   tell(lane, span, BudgetBin::kSyncBlocked, at, end_ns);
-}
-
-void BudgetSweep::watch_host(const Lane& lane, const BudgetSpan& span, const ApiCall& launch, Ns start_ns, Ns end_ns) {
-  waiting_.rest(lane.number, span.thread, start_ns, end_ns, parts_);
-  host_->add(lane.number, span.target, static_cast<std::uint32_t>(launch.thread), start_ns, parts_);
 }
 
 void BudgetSweep::charge(Lane& lane, const Gap& gap) {
@@ -246,14 +243,6 @@ void BudgetSweep::add(std::uint32_t number, LaneWork work) {
   count(lane, work);
 }
 
-LaneTotal BudgetSweep::total_of(const Lane& lane, LaneTotal total) const {
-  const LaneTime::Span all = lane.time.since({}, std::numeric_limits<Ns>::max(), total.communication);
-  total.busy_ns = all.busy_ns;
-  total.communication_ns = all.exposed_communication_ns;
-  total.overlapped_communication_ns = all.communication_ns - all.exposed_communication_ns;
-  return total;
-}
-
 BudgetSums BudgetSweep::finish() {
   constexpr Ns kEver = std::numeric_limits<Ns>::max();
   for (Lane& lane : lanes_) {
@@ -263,7 +252,11 @@ BudgetSums BudgetSweep::finish() {
     rest.end_ns = kEver;
     charge(lane, rest);
     close_until(lane, kEver);
-    sums_.totals[lane.number] = total_of(lane, sums_.totals[lane.number]);
+    LaneTotal& total = sums_.totals[lane.number];
+    const LaneTime::Span all = lane.time.since({}, kEver, total.communication);
+    total.busy_ns = all.busy_ns;
+    total.communication_ns = all.exposed_communication_ns;
+    total.overlapped_communication_ns = all.communication_ns - all.exposed_communication_ns;
   }
   sums_.silent_wall_ns.assign(targets_, 0);
   for (std::size_t i = 0; i < spans_.size(); ++i)

@@ -192,9 +192,7 @@ class BudgetSweep {
   void charge_host(const Lane& lane, const BudgetSpan& span, const Gap& gap, Ns start_ns, Ns end_ns);
   void tell(const Lane& lane, const BudgetSpan& span, BudgetBin bin, Ns start_ns, Ns end_ns);
   void tell_host(const Lane& lane, const BudgetSpan& span, bool launches_on, Ns start_ns, Ns end_ns);
-  void watch_host(const Lane& lane, const BudgetSpan& span, const ApiCall& launch, Ns start_ns, Ns end_ns);
   void count(Lane& lane, const LaneWork& work);
-  LaneTotal total_of(const Lane& lane, LaneTotal total) const;
   BudgetSum& sum_of(const Lane& lane, const BudgetSpan& span) { return sums_.sums[lane.number][span.target]; }
 
   const Trace& trace_;

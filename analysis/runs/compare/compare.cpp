@@ -72,20 +72,15 @@ Ns round_parts(std::vector<Part>& parts, double Part::* exact, Ns WaterfallRow::
   return told;
 }
 
-const StageKernels* kernels_of(const std::vector<StageKernels>& kernels, const std::string& stage) {
-  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const StageKernels& each) { return each.stage == stage; });
-  return found != kernels.end() ? &*found : nullptr;
-}
-
 // From A's window of the stage to B's. Nothing where a side has no budget of it.
 std::optional<Waterfall> waterfall_of(const Sides& sides, const std::string& stage, const std::vector<StageKernels>& kernels) {
   const auto a = mean_bins(sides.a, stage), b = mean_bins(sides.b, stage);
   if (!a || !b) return std::nullopt;
   std::vector<Part> parts;
-  const StageKernels* of_stage = kernels_of(kernels, stage);
+  const auto of_stage = std::find_if(kernels.begin(), kernels.end(), [&](const StageKernels& each) { return each.stage == stage; });
   for (std::size_t i = 0; i < a->size(); ++i) {
     const BudgetBinKey& bin = kBudgetBinKeys[i];
-    if (bin.time_ns == &Budget::gpu_compute_ns && of_stage != nullptr) {
+    if (bin.time_ns == &Budget::gpu_compute_ns && of_stage != kernels.end()) {
       for (Part& part : kernel_parts(*of_stage, (*a)[i], (*b)[i])) parts.push_back(std::move(part));
       continue;
     }

@@ -17,14 +17,10 @@ namespace {
 
 using RunList = std::vector<const GateRun*>;
 
-std::string mode_of(const GateRun& run, const RunMetric& metric) {
-  return metric.unprofiled ? std::string(key_of(PassKind::kUnprofiled)) : run.from.captured_by;
-}
-
 // Of the metric in this run.
 ExpectationSource source_of(const GateRun& run, const RunMetric& metric) {
   ExpectationSource out = run.from;
-  out.captured_by = mode_of(run, metric);
+  if (metric.unprofiled) out.captured_by = key_of(PassKind::kUnprofiled);
   return out;
 }
 

@@ -128,27 +128,18 @@ struct EngineRange {
   const EngineStep* step;
 };
 
-// The names of a trace that are steps of engines, each looked at once.
-class EngineNames {
- public:
-  explicit EngineNames(const Trace& trace) : trace_(trace) {}
-  const EngineStep* of(const Range& range) {
-    const auto [found, added] = steps_.try_emplace(range.name.value);
-    if (added) found->second = engine_step(trace_.strings[range.name]);
-    return found->second ? &*found->second : nullptr;
-  }
-
- private:
-  const Trace& trace_;
-  std::unordered_map<std::uint32_t, std::optional<EngineStep>> steps_;
-};
+// The names of ranges that are steps of engines, each looked at once.
+using EngineNames = std::unordered_map<std::uint32_t, std::optional<EngineStep>>;
 
 // Of SGLang's two kinds of ranges, those that tell what they run.
 std::vector<EngineRange> ranges_of_engine(const Trace& trace, EngineNames& names) {
   std::map<std::pair<std::string_view, bool>, std::vector<EngineRange>> engines;
-  for (const Range& range : trace.ranges)
-    if (const EngineStep* step = names.of(range); step != nullptr && !never_closed(trace, range))
-      engines[{step->engine, step->told()}].push_back({&range, step});
+  for (const Range& range : trace.ranges) {
+    const auto [found, added] = names.try_emplace(range.name.value);
+    auto& step = found->second;
+    if (added) step = engine_step(trace.strings[range.name]);
+    if (step && !never_closed(trace, range)) engines[{step->engine, step->told()}].push_back({&range, &*step});
+  }
   const auto rank = [](const auto& engine) { return std::pair(engine.first.second, engine.second.size()); };
   const auto most = std::max_element(engines.begin(), engines.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   return most == engines.end() ? std::vector<EngineRange>{} : most->second;
@@ -203,7 +194,7 @@ std::optional<EngineStep> engine_step(std::string_view name) {
 
 FoundStages stages_of_engine(const Trace& trace) {
   FoundStages out;
-  EngineNames names(trace);
+  EngineNames names;
   const std::vector<EngineRange> ranges = ranges_of_engine(trace, names);
   if (ranges.empty()) return out;
   const bool told = ranges[0].step->told();

@@ -57,15 +57,6 @@ class WorkOfCalls {
   std::vector<char> lookups_;
 };
 
-class SymbolTable {
- public:
-  SymbolTable() { ids_.emplace(signature(kCopyWork, static_cast<std::uint64_t>(MemOpKind::kDeviceToHost)), WorkSequence::kToHost); }
-  std::uint32_t of(std::uint64_t work) { return ids_.try_emplace(work, static_cast<std::uint32_t>(ids_.size() + 1)).first->second; }
-
- private:
-  std::unordered_map<std::uint64_t, std::uint32_t> ids_;
-};
-
 struct ShapeTraits {
   bool product = false, training = false;
   std::uint32_t blocks = 0;  // logarithm in sixteenths
@@ -101,7 +92,8 @@ double mean_log2(std::uint32_t sum, std::uint32_t count) { return count == 0 ? 0
 std::vector<WorkSequence> work_sequences(const Trace& trace) {
   const WorkOfCalls work(trace);
   std::vector<WorkSequence> sequences;
-  SymbolTable symbols;
+  std::unordered_map<std::uint64_t, std::uint32_t> symbols = {
+      {signature(kCopyWork, static_cast<std::uint64_t>(MemOpKind::kDeviceToHost)), WorkSequence::kToHost}};
   ApiKinds kinds(trace);
   for (std::uint32_t i = 0; i < trace.api_calls.size(); ++i) {
     const ApiCall& call = trace.api_calls[i];
@@ -114,7 +106,10 @@ std::vector<WorkSequence> work_sequences(const Trace& trace) {
       sequence.symbols.push_back(symbol);
       sequence.calls.push_back(i);
     };
-    if (work.sum(i) != 0) add(symbols.of(work.sum(i)) | work.bits(i));
+    if (work.sum(i) != 0) {
+      const std::uint32_t next = static_cast<std::uint32_t>(symbols.size() + 1);
+      add(symbols.try_emplace(work.sum(i), next).first->second | work.bits(i));
+    }
     if (!kinds.of(call).waits) continue;
     // Waits in a row are one; it ends with the last of them.
     if (!sequence.symbols.empty() && sequence.symbols.back() == WorkSequence::kWait) sequence.calls.back() = i;

@@ -104,18 +104,14 @@ class StepSums {
     for (std::size_t first = 0; first < step_.calls.size();) {
       std::size_t end = first;
       while (end < step_.calls.size() && is_link(step_.calls[end])) ++end;
-      if (end - first >= 2) add_chain(first, end, counts);
+      for (std::size_t i = first; i < end && end - first >= 2; ++i) {
+        NodeTotals* sum = counts(step_.calls[i]) ? entry_of(step_.calls[i]) : nullptr;
+        if (sum == nullptr) continue;
+        ++sum->chain_nodes;
+        sum->chain_ns += own_[i];
+        sum->longest_chain = std::max<std::uint64_t>(sum->longest_chain, end - first);
+      }
       first = std::max(end, first + 1);
-    }
-  }
-  template <class Counts>
-  void add_chain(std::size_t first, std::size_t end, Counts counts) {
-    for (std::size_t i = first; i < end; ++i) {
-      NodeTotals* sum = counts(step_.calls[i]) ? entry_of(step_.calls[i]) : nullptr;
-      if (sum == nullptr) continue;
-      ++sum->chain_nodes;
-      sum->chain_ns += own_[i];
-      sum->longest_chain = std::max<std::uint64_t>(sum->longest_chain, end - first);
     }
   }
   void add_chains() {

@@ -17,9 +17,7 @@
 #include "analysis/figures/stages/stage_entries.h"
 #include "analysis/figures/stages/timeline.h"
 #include "analysis/staging/phases.h"
-#include "analysis/trace/clock_fit.h"
 #include "analysis/verdicts/rules/judge.h"
-#include "analysis/verdicts/run_summary.h"
 #include "model/problems.h"
 #include "model/words.h"
 
@@ -91,6 +89,24 @@ void tell_counters(const Evidence& evidence, Run& run) {
   run.ncu_rows_damaged = std::move(figures.ncu_rows_damaged);
   run.provenance.meter = figures.meter;
   append(run.problems, figures.problems);
+}
+
+// How well the clocks of CPU and GPU fit each other, against the shortest of the stages.
+ClockFit clock_fit(const Trace& trace, const std::vector<StageEntry>& stages) {
+  ClockFit fit;
+  if (!trace.clock) return fit;
+  fit.error_ns = trace.clock->error_ns();
+  fit.launch_slack_ns = trace.clock->launch_slack_ns;
+  fit.wait_slack_ns = trace.clock->wait_slack_ns;
+  fit.contradictions = trace.clock->contradictions;
+  for (const StageEntry& stage : stages) {
+    if (stage.wall.count == 0 || stage.wall.median_ns <= 0) continue;
+    if (fit.shortest_stage_ns && stage.wall.median_ns >= *fit.shortest_stage_ns) continue;
+    fit.shortest_stage = stage.name;
+    fit.shortest_stage_ns = stage.wall.median_ns;
+  }
+  if (fit.error_ns && fit.shortest_stage_ns) fit.share_of_shortest_stage = static_cast<double>(*fit.error_ns) / *fit.shortest_stage_ns;
+  return fit;
 }
 
 std::optional<Remark> why_no_kernels(const Evidence& evidence, const Run& run) {

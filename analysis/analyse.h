@@ -1,11 +1,10 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "analysis/figures/kernels/kernel_list.h"
 #include "analysis/figures/latency/latency.h"
-#include "analysis/staging/warmup.h"
+#include "analysis/staging/iterations.h"
 #include "model/efficiency.h"
 #include "model/evidence.h"
 #include "model/rule.h"

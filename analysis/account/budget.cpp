@@ -7,6 +7,46 @@
 
 namespace nl::analysis {
 
+LaneTime::Kind& LaneTime::kind(std::optional<Collective> which) {
+  const auto found = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& each) { return each.which == which; });
+  if (found != kinds_.end()) return *found;
+  return kinds_.emplace_back(Kind{which, {}, compute_});
+}
+
+void LaneTime::add_communication(const LaneWork& work) {
+  for (const std::optional<Collective> which : {std::optional<Collective>(), work.communication}) {
+    Kind& each = kind(which);
+    each.alone.add(work.start_ns, work.end_ns);
+    each.with_compute.add(work.start_ns, work.end_ns);
+  }
+}
+
+LaneTime::Mark LaneTime::at(Ns time_ns) const {
+  Mark mark{busy_.before(time_ns), compute_.before(time_ns), {}};
+  for (const Kind& each : kinds_) mark.kinds.push_back({each.alone.before(time_ns), each.with_compute.before(time_ns)});
+  return mark;
+}
+
+LaneTime::Span LaneTime::since(const Mark& mark, Ns time_ns, CommunicationSums& kinds) const {
+  Span span;
+  span.busy_ns = busy_.before(time_ns) - mark.busy_ns;
+  span.compute_ns = compute_.before(time_ns) - mark.compute_ns;
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    const Mark::Kind before = i < mark.kinds.size() ? mark.kinds[i] : Mark::Kind{0, mark.compute_ns};
+    const Ns alone = kinds_[i].alone.before(time_ns) - before.alone_ns;
+    const Ns exposed = kinds_[i].with_compute.before(time_ns) - before.with_compute_ns - span.compute_ns;
+    if (!kinds_[i].which) {
+      span.communication_ns = alone;
+      span.exposed_communication_ns = exposed;
+      continue;
+    }
+    CommunicationSum& sum = kinds[static_cast<std::size_t>(*kinds_[i].which)];
+    sum.time_ns += alone;
+    sum.exposed_ns += exposed;
+  }
+  return span;
+}
+
 WaitingTime::WaitingTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes) : calls_(calls, lanes), kinds_(trace) {}
 
 template <class Visit>
@@ -151,7 +191,9 @@ void BudgetSweep::charge_host(const Lane& lane, const BudgetSpan& span, const Ga
   tell(lane, span, BudgetBin::kLaunchLatency, launched, end_ns);
   if (!launches_on || !span.window) return;
   launch_waits_.add(lane.number, {start_ns, gap.launch, rest_ns, end_ns - launched, span.thread}, sum.launch_waits);
-  if (host_ && rest_ns > 0) watch_host(lane, span, *gap.launch, start_ns, launched);
+  if (!host_ || rest_ns <= 0) return;
+  waiting_.rest(lane.number, span.thread, start_ns, launched, parts_);
+  host_->add(lane.number, span.target, static_cast<std::uint32_t>(gap.launch->thread), start_ns, parts_);
 }
 
 void BudgetSweep::tell(const Lane& lane, const BudgetSpan& span, BudgetBin bin, Ns start_ns, Ns end_ns) {
@@ -169,11 +211,6 @@ void BudgetSweep::tell_host(const Lane& lane, const BudgetSpan& span, bool launc
     at = end;
   }
   tell(lane, span, BudgetBin::kSyncBlocked, at, end_ns);
-}
-
-void BudgetSweep::watch_host(const Lane& lane, const BudgetSpan& span, const ApiCall& launch, Ns start_ns, Ns end_ns) {
-  waiting_.rest(lane.number, span.thread, start_ns, end_ns, parts_);
-  host_->add(lane.number, span.target, static_cast<std::uint32_t>(launch.thread), start_ns, parts_);
 }
 
 void BudgetSweep::charge(Lane& lane, const Gap& gap) {
@@ -206,14 +243,6 @@ void BudgetSweep::add(std::uint32_t number, LaneWork work) {
   count(lane, work);
 }
 
-LaneTotal BudgetSweep::total_of(const Lane& lane, LaneTotal total) const {
-  const LaneTime::Span all = lane.time.since({}, std::numeric_limits<Ns>::max(), total.communication);
-  total.busy_ns = all.busy_ns;
-  total.communication_ns = all.exposed_communication_ns;
-  total.overlapped_communication_ns = all.communication_ns - all.exposed_communication_ns;
-  return total;
-}
-
 BudgetSums BudgetSweep::finish() {
   constexpr Ns kEver = std::numeric_limits<Ns>::max();
   for (Lane& lane : lanes_) {
@@ -223,7 +252,11 @@ BudgetSums BudgetSweep::finish() {
     rest.end_ns = kEver;
     charge(lane, rest);
     close_until(lane, kEver);
-    sums_.totals[lane.number] = total_of(lane, sums_.totals[lane.number]);
+    LaneTotal& total = sums_.totals[lane.number];
+    const LaneTime::Span all = lane.time.since({}, kEver, total.communication);
+    total.busy_ns = all.busy_ns;
+    total.communication_ns = all.exposed_communication_ns;
+    total.overlapped_communication_ns = all.communication_ns - all.exposed_communication_ns;
   }
   sums_.silent_wall_ns.assign(targets_, 0);
   for (std::size_t i = 0; i < spans_.size(); ++i)

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "analysis/account/activity.h"
-#include "analysis/staging/slow_windows.h"
+#include "analysis/staging/windows.h"
 #include "analysis/trace/gpu_order.h"
 
 namespace nl::analysis {

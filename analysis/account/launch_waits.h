@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/trace/api_kind.h"
-#include "analysis/trace/call_times.h"
+#include "analysis/trace/covered_time.h"
 #include "model/codes.h"
 #include "model/stage.h"
 #include "model/trace.h"
@@ -47,6 +47,45 @@ class LaunchWaitTime {
   CallsByThread other_calls_;
   CallCursors work_, other_;
   ApiKinds kinds_;
+};
+
+// What of the host falls into the waits for launches of one target. Where several GPUs wait at a time, each counts it.
+struct HostHits {
+  std::vector<std::uint32_t> samples;      // indices into HostSamples::samples
+  std::vector<std::uint32_t> collections;  // indices into HostSamples::collections, each once
+  Ns collection_ns = 0;
+  CallTimes os_calls;
+};
+
+// The samples of each thread of the trace, by time; of threads that the trace does not list, nothing.
+std::vector<std::vector<std::uint32_t>> samples_by_thread(const Trace& trace);
+
+// Joins waits for launches to what was seen of the launching threads. Samples and waits are both in the order of time: each
+// lane keeps its place.
+class HostWatch {
+ public:
+  static bool worthwhile(const Trace& trace) {
+    return !trace.host.samples.empty() || !trace.host.collections.empty() || !trace.os_calls.empty();
+  }
+  HostWatch(const Trace& trace, std::size_t lanes, std::uint32_t targets);
+
+  // A wait of a lane for a launch of `thread`, in parts, none of which begins before `start_ns`; that must not be before the
+  // lane's wait before.
+  void add(std::size_t lane, std::uint32_t target, std::uint32_t thread, Ns start_ns, const Spans& parts);
+  std::vector<HostHits> take();
+
+ private:
+  void add_samples(std::size_t lane, std::uint32_t thread, Ns start_ns, const Spans& parts, HostHits& hits);
+  void add_collections(std::size_t lane, std::uint32_t thread, Ns start_ns, const Spans& parts, HostHits& hits);
+  void add_os_calls(std::size_t lane, std::uint32_t thread, Ns start_ns, const Spans& parts, HostHits& hits);
+
+  const Trace& trace_;
+  std::vector<std::vector<std::uint32_t>> samples_;      // by thread
+  std::vector<std::vector<std::uint32_t>> collections_;  // by process
+  CallsByThread os_calls_;
+  std::vector<std::vector<std::size_t>> next_sample_, next_collection_;  // by lane
+  CallCursors next_os_call_;
+  std::vector<HostHits> hits_;
 };
 
 }  // namespace nl::analysis

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/trace/collectives.h"
 #include "analysis/trace/gpu_order.h"
 #include "analysis/trace/kernel_class.h"
 

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
-#include "analysis/nsys_stats/rows.h"
+#include "analysis/nsys_stats/reports.h"
 #include "analysis/statistics/time_summary.h"
 #include "analysis/trace/range_index.h"
 
@@ -30,33 +29,31 @@ class Projector {
     for (const Kernel& kernel : trace.kernels)
       if (kernel.api != kNone) has_kernel_[kernel.api] = true;
   }
-  Projection project(std::uint32_t thread, Ns start_ns, Ns end_ns) const;
+  Projection project(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
+    Projection found;
+    std::uint32_t last_call = kNone;
+    auto widen = [&](Ns start, Ns end) {
+      found.start_ns = std::min(found.start_ns, start);
+      found.end_ns = std::max(found.end_ns, end);
+    };
+    order_.kernels_within(thread, start_ns, end_ns, [&](std::uint32_t i) {
+      const Kernel& kernel = trace_.kernels[i];
+      widen(kernel.start_ns, kernel.end_ns());
+      if (std::exchange(last_call, kernel.api) != kernel.api) ++found.launches;
+    });
+    order_.mem_ops_within(thread, start_ns, end_ns, [&](std::uint32_t i) {
+      const MemOp& op = trace_.mem_ops[i];
+      widen(op.start_ns, op.end_ns);
+      if (std::exchange(last_call, op.api) != op.api && !has_kernel_[op.api]) ++found.launches;
+    });
+    return found;
+  }
 
  private:
   const Trace& trace_;
   LaunchOrder order_;
   std::vector<bool> has_kernel_;  // by API call
 };
-
-Projection Projector::project(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
-  Projection found;
-  std::uint32_t last_call = kNone;
-  auto widen = [&](Ns start, Ns end) {
-    found.start_ns = std::min(found.start_ns, start);
-    found.end_ns = std::max(found.end_ns, end);
-  };
-  order_.kernels_within(thread, start_ns, end_ns, [&](std::uint32_t i) {
-    const Kernel& kernel = trace_.kernels[i];
-    widen(kernel.start_ns, kernel.end_ns());
-    if (std::exchange(last_call, kernel.api) != kernel.api) ++found.launches;
-  });
-  order_.mem_ops_within(thread, start_ns, end_ns, [&](std::uint32_t i) {
-    const MemOp& op = trace_.mem_ops[i];
-    widen(op.start_ns, op.end_ns);
-    if (std::exchange(last_call, op.api) != op.api && !has_kernel_[op.api]) ++found.launches;
-  });
-  return found;
-}
 
 constexpr std::int64_t kNoLevel = -1;
 constexpr std::size_t kTotalColumn = 2;

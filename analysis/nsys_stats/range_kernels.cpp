@@ -3,7 +3,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/nsys_stats/rows.h"
+#include "analysis/nsys_stats/reports.h"
 #include "analysis/statistics/time_summary.h"
 #include "analysis/trace/range_index.h"
 
@@ -80,12 +80,76 @@ std::pair<std::int64_t, std::int64_t> ids_of(const Trace& trace, std::uint32_t t
 class RangeKernels {
  public:
   explicit RangeKernels(const Trace& trace) : trace_(trace), order_(trace), tallies_(trace), group_of_kernel_(trace.kernels.size(), 0) {}
-  std::vector<Row> rows();
+  std::vector<Row> rows() {
+    Ns last = last_range_time(trace_);
+    std::vector<Row> rows;
+    auto grouped = grouped_ranges();
+    std::uint32_t group = 0;
+    for (std::size_t i = 0; i < grouped.size(); ++i) {
+      const auto& [key, range] = grouped[i];
+      if (i == 0 || key != grouped[i - 1].first) ++group;
+      add_range(range, trace_.ranges[range].open ? last : trace_.ranges[range].end_ns, group);
+      if (i + 1 == grouped.size() || key != grouped[i + 1].first)
+        tallies_.move_to(rows, {true, tags_[key.tag], style_name(key.style), key.pid, key.tid, 0, 0, {}, {}});
+    }
+    add_unenclosed(rows);
+    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+      auto key = [](const Row& r) {
+        return std::tuple(r.in_range, std::string_view(r.tag), r.pid, r.tid, -r.time.total_ns, r.style, std::string_view(r.kernel));
+      };
+      return key(a) < key(b);
+    });
+    return rows;
+  }
 
  private:
-  std::vector<std::pair<GroupKey, std::uint32_t>> grouped_ranges();
-  void add_range(std::uint32_t range, Ns end_ns, std::uint32_t group);
-  void add_unenclosed(std::vector<Row>& rows);
+  std::vector<std::pair<GroupKey, std::uint32_t>> grouped_ranges() {
+    std::vector<std::pair<GroupKey, std::uint32_t>> grouped;
+    std::map<std::string, std::uint32_t> tag_ids;
+    for (std::uint32_t i = 0; i < trace_.ranges.size(); ++i) {
+      const Range& range = trace_.ranges[i];
+      if (range.end_thread != kNone) continue;
+      auto [tag, added] = tag_ids.try_emplace(range_tag(trace_, range), static_cast<std::uint32_t>(tags_.size()));
+      if (added) tags_.push_back(tag->first);
+      auto [pid, tid] = ids_of(trace_, range.thread);
+      grouped.push_back({{pid, tid, tag->second, range.style}, i});
+    }
+    std::sort(grouped.begin(), grouped.end());
+    return grouped;
+  }
+
+  void add_range(std::uint32_t range, Ns end_ns, std::uint32_t group) {
+    const Range& r = trace_.ranges[range];
+    order_.kernels_within(r.thread, r.start_ns, end_ns, [&](std::uint32_t i) {
+      const Kernel& kernel = trace_.kernels[i];
+      Tally& tally = tallies_.of(kernel);
+      tally.durations.add(static_cast<Ns>(kernel.duration_ns));
+      if (std::exchange(tally.last_range, range) != range) ++tally.range_instances;
+      if (std::exchange(group_of_kernel_[i], group) != group) ++tally.kernel_instances;
+    });
+  }
+
+  // Kernels that no range encloses have lines of their own, by thread.
+  void add_unenclosed(std::vector<Row>& rows) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::uint32_t>> by_thread;
+    for (std::uint32_t i = 0; i < trace_.kernels.size(); ++i) {
+      if (group_of_kernel_[i] != 0) continue;
+      std::uint32_t call = trace_.kernels[i].api;
+      by_thread[call == kNone ? std::pair(kNoThread, kNoThread) : ids_of(trace_, static_cast<std::uint32_t>(trace_.api_calls[call].thread))]
+          .push_back(i);
+    }
+    for (const auto& [ids, kernels] : by_thread) {
+      for (std::uint32_t i : kernels) {
+        Tally& tally = tallies_.of(trace_.kernels[i]);
+        tally.durations.add(static_cast<Ns>(trace_.kernels[i].duration_ns));
+        ++tally.kernel_instances;
+      }
+      Row like;
+      like.pid = ids.first;
+      like.tid = ids.second;
+      tallies_.move_to(rows, like);
+    }
+  }
 
   const Trace& trace_;
   LaunchOrder order_;
@@ -93,76 +157,6 @@ class RangeKernels {
   std::vector<std::string> tags_;
   std::vector<std::uint32_t> group_of_kernel_;  // the last group it was counted in, from 1; 0: no range encloses it
 };
-
-std::vector<std::pair<GroupKey, std::uint32_t>> RangeKernels::grouped_ranges() {
-  std::vector<std::pair<GroupKey, std::uint32_t>> grouped;
-  std::map<std::string, std::uint32_t> tag_ids;
-  for (std::uint32_t i = 0; i < trace_.ranges.size(); ++i) {
-    const Range& range = trace_.ranges[i];
-    if (range.end_thread != kNone) continue;
-    auto [tag, added] = tag_ids.try_emplace(range_tag(trace_, range), static_cast<std::uint32_t>(tags_.size()));
-    if (added) tags_.push_back(tag->first);
-    auto [pid, tid] = ids_of(trace_, range.thread);
-    grouped.push_back({{pid, tid, tag->second, range.style}, i});
-  }
-  std::sort(grouped.begin(), grouped.end());
-  return grouped;
-}
-
-void RangeKernels::add_range(std::uint32_t range, Ns end_ns, std::uint32_t group) {
-  const Range& r = trace_.ranges[range];
-  order_.kernels_within(r.thread, r.start_ns, end_ns, [&](std::uint32_t i) {
-    const Kernel& kernel = trace_.kernels[i];
-    Tally& tally = tallies_.of(kernel);
-    tally.durations.add(static_cast<Ns>(kernel.duration_ns));
-    if (std::exchange(tally.last_range, range) != range) ++tally.range_instances;
-    if (std::exchange(group_of_kernel_[i], group) != group) ++tally.kernel_instances;
-  });
-}
-
-// Kernels that no range encloses have lines of their own, by thread.
-void RangeKernels::add_unenclosed(std::vector<Row>& rows) {
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::uint32_t>> by_thread;
-  for (std::uint32_t i = 0; i < trace_.kernels.size(); ++i) {
-    if (group_of_kernel_[i] != 0) continue;
-    std::uint32_t call = trace_.kernels[i].api;
-    by_thread[call == kNone ? std::pair(kNoThread, kNoThread) : ids_of(trace_, static_cast<std::uint32_t>(trace_.api_calls[call].thread))]
-        .push_back(i);
-  }
-  for (const auto& [ids, kernels] : by_thread) {
-    for (std::uint32_t i : kernels) {
-      Tally& tally = tallies_.of(trace_.kernels[i]);
-      tally.durations.add(static_cast<Ns>(trace_.kernels[i].duration_ns));
-      ++tally.kernel_instances;
-    }
-    Row like;
-    like.pid = ids.first;
-    like.tid = ids.second;
-    tallies_.move_to(rows, like);
-  }
-}
-
-std::vector<Row> RangeKernels::rows() {
-  Ns last = last_range_time(trace_);
-  std::vector<Row> rows;
-  auto grouped = grouped_ranges();
-  std::uint32_t group = 0;
-  for (std::size_t i = 0; i < grouped.size(); ++i) {
-    const auto& [key, range] = grouped[i];
-    if (i == 0 || key != grouped[i - 1].first) ++group;
-    add_range(range, trace_.ranges[range].open ? last : trace_.ranges[range].end_ns, group);
-    if (i + 1 == grouped.size() || key != grouped[i + 1].first)
-      tallies_.move_to(rows, {true, tags_[key.tag], style_name(key.style), key.pid, key.tid, 0, 0, {}, {}});
-  }
-  add_unenclosed(rows);
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    auto key = [](const Row& r) {
-      return std::tuple(r.in_range, std::string_view(r.tag), r.pid, r.tid, -r.time.total_ns, r.style, std::string_view(r.kernel));
-    };
-    return key(a) < key(b);
-  });
-  return rows;
-}
 
 StatTable::Cell id_cell(std::int64_t id) {
   if (id == kNoThread) return std::monostate();

@@ -1,31 +1,102 @@
 #include "analysis/nsys_stats/reports.h"
 
-#include <functional>
-
 #include <fmt/format.h>
 
-#include "analysis/nsys_stats/rows.h"
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "analysis/statistics/time_summary.h"
 #include "model/error.h"
+#include "model/run.h"
 
 namespace nl::analysis {
 namespace {
 
-bool kernels(const Trace& trace) { return trace.has_kernel_data; }
-bool api(const Trace& trace) { return trace.has_api_data; }
-bool ranges(const Trace& trace) { return trace.has_range_data; }
-bool mem_ops(const Trace& trace) { return trace.has_mem_data; }
-bool gpu_work(const Trace& trace) { return trace.has_kernel_data || trace.has_mem_data; }
-
-struct Need {
-  bool (*there)(const Trace&);
-  const char* otherwise;
+struct NamedTimes {
+  std::string name;
+  std::string style;  // only of ranges
+  TimeSummary time;
 };
 
-constexpr Need kKernels{kernels, "the capture has no CUDA kernel data; capture with nsys profile --trace=cuda on a machine with a GPU"};
-constexpr Need kApi{api, "the capture has no CUDA API calls; capture with nsys profile --trace=cuda"};
-constexpr Need kRanges{ranges, "the capture has no NVTX ranges; capture with nsys profile --trace=nvtx a program that marks them"};
-constexpr Need kMemOps{mem_ops, "the capture has no copies to, from or on a GPU; capture with nsys profile --trace=cuda"};
-constexpr Need kGpuWork{gpu_work, "the capture has no GPU work; capture with nsys profile --trace=cuda on a machine with a GPU"};
+// "Time (%) … StdDev" and then the names for each entry, longest total first. Entries must come in the order in which ties are to stay.
+StatTable time_table(const std::vector<std::string>& names, std::string instances, std::vector<NamedTimes> entries) {
+  StatTable table;
+  table.columns = {"Time (%)", "Total Time (ns)", std::move(instances), "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)"};
+  table.columns.insert(table.columns.end(), names.begin(), names.end());
+  Ns all = 0;
+  for (const NamedTimes& entry : entries) all += entry.time.total_ns;
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const NamedTimes& a, const NamedTimes& b) { return a.time.total_ns > b.time.total_ns; });
+  for (NamedTimes& entry : entries) {
+    const TimeSummary& time = entry.time;
+    StatTable::Cell share;
+    if (all == 0) share = std::monostate();
+    else share = StatTable::Tenth{static_cast<double>(time.total_ns) * 100.0 / static_cast<double>(all)};
+    std::vector<StatTable::Cell> row{
+        share,       time.total_ns, static_cast<std::int64_t>(time.count), StatTable::Tenth{time.mean_ns}, StatTable::Tenth{time.median_ns},
+        time.min_ns, time.max_ns,   StatTable::Tenth{time.stddev_ns}};
+    if (!entry.style.empty()) row.emplace_back(std::move(entry.style));
+    row.emplace_back(std::move(entry.name));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+StatTable kernel_sum(const Trace& trace) {
+  std::vector<Durations> by_name(trace.strings.size());
+  for (const Kernel& kernel : trace.kernels) by_name[trace.shapes[kernel.shape].name.value].add(static_cast<Ns>(kernel.duration_ns));
+  std::vector<NamedTimes> entries;
+  for (std::uint32_t id = 0; id < by_name.size(); ++id)
+    if (by_name[id].count() > 0) entries.push_back({trace.strings[StringId{id}], {}, summarise_times(std::exchange(by_name[id], {}))});
+  std::sort(entries.begin(), entries.end(),
+            [](const NamedTimes& a, const NamedTimes& b) { return std::tie(a.time.count, a.name) < std::tie(b.time.count, b.name); });
+  return time_table({"Name"}, "Instances", std::move(entries));
+}
+
+StatTable api_sum(const Trace& trace) {
+  std::vector<NamedTimes> entries;
+  for (const ApiStat& api : trace.api_stats) entries.push_back({trace.strings[api.name], {}, summarise_times(api.durations)});
+  return time_table({"Name"}, "Num Calls", std::move(entries));
+}
+
+StatTable mem_time_sum(const Trace& trace) {
+  std::map<std::string, Durations> by_label;
+  for (const MemOp& op : trace.mem_ops)
+    if (op.label != 0) by_label[trace.strings[StringId{op.label}]].add(op.end_ns - op.start_ns);
+  std::vector<NamedTimes> entries;
+  for (auto& [label, durations] : by_label) entries.push_back({label, {}, summarise_times(durations)});
+  return time_table({"Operation"}, "Count", std::move(entries));
+}
+
+StatTable range_sum(const Trace& trace) {
+  std::map<std::pair<std::string, std::string_view>, Durations> by_name;
+  for (const Range& range : trace.ranges) {
+    // nsys ends what was never closed with the last annotation of any kind.
+    Ns end = range.open ? trace.last_range_event_ns.value_or(range.end_ns) : range.end_ns;
+    by_name[{range_tag(trace, range), style_name(range.style)}].add(end - range.start_ns);
+  }
+  std::vector<NamedTimes> entries;
+  for (auto& [key, durations] : by_name) entries.push_back({key.first, std::string(key.second), summarise_times(durations)});
+  return time_table({"Style", "Range"}, "Instances", std::move(entries));
+}
+
+struct Need {
+  bool Trace::* there;
+  const char* otherwise;
+  bool Trace::* instead = nullptr;  // would do as well
+};
+
+constexpr Need kKernels{&Trace::has_kernel_data,
+                        "the capture has no CUDA kernel data; capture with nsys profile --trace=cuda on a machine with a GPU"};
+constexpr Need kApi{&Trace::has_api_data, "the capture has no CUDA API calls; capture with nsys profile --trace=cuda"};
+constexpr Need kRanges{&Trace::has_range_data,
+                       "the capture has no NVTX ranges; capture with nsys profile --trace=nvtx a program that marks them"};
+constexpr Need kMemOps{&Trace::has_mem_data, "the capture has no copies to, from or on a GPU; capture with nsys profile --trace=cuda"};
+constexpr Need kGpuWork{&Trace::has_kernel_data,
+                        "the capture has no GPU work; capture with nsys profile --trace=cuda on a machine with a GPU",
+                        &Trace::has_mem_data};
 
 struct Report {
   std::string_view name, title;
@@ -47,6 +118,16 @@ const std::vector<Report>& reports() {
 
 }  // namespace
 
+std::string_view style_name(RangeStyle style) { return style == RangeStyle::kPushPop ? "PushPop" : "StartEnd"; }
+
+std::string range_tag(const Trace& trace, const Range& range) { return trace.strings[range.domain] + ":" + trace.strings[range.name]; }
+
+Ns last_range_time(const Trace& trace) {
+  Ns last = 0;
+  for (const Range& range : trace.ranges) last = std::max(last, range.open ? range.start_ns : range.end_ns);
+  return last;
+}
+
 const std::vector<std::string_view>& stats_report_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> all;
@@ -61,7 +142,8 @@ StatTable make_stats_report(const Trace& trace, std::string_view name) {
     if (report.name != name) continue;
     StatTable table;
     for (const Need& need : report.needs)
-      if (table.missing.empty() && !need.there(trace)) table.missing = need.otherwise;
+      if (table.missing.empty() && !(trace.*need.there) && (need.instead == nullptr || !(trace.*need.instead)))
+        table.missing = need.otherwise;
     if (table.missing.empty()) table = report.make(trace);
     if (table.missing.empty() && table.rows.empty()) table.missing = "the capture covers this, but nothing happened";
     table.report = report.name;

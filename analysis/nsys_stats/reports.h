@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,5 +14,13 @@ const std::vector<std::string_view>& stats_report_names();
 
 // What `nsys stats` 2025.3 computes for that report, row for row.
 StatTable make_stats_report(const Trace& trace, std::string_view report);
+
+// The reports that join ranges to GPU work, and what those about ranges share.
+StatTable range_projection_sum(const Trace& trace);
+StatTable range_kernel_sum(const Trace& trace);
+std::string_view style_name(RangeStyle style);                  // "PushPop", "StartEnd"
+std::string range_tag(const Trace& trace, const Range& range);  // "LLM:prefill", ":name" in the default domain
+// The latest start or end of any range, which is where nsys ends those that were never closed.
+Ns last_range_time(const Trace& trace);
 
 }  // namespace nl::analysis

@@ -1,14 +1,36 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "analysis/staging/warmup.h"
 #include "analysis/staging/windows.h"
 #include "model/run.h"
+#include "model/time.h"
 
 namespace nl::analysis {
+
+struct WarmupRule {
+  enum class Mode {
+    kAuto,   // leading iterations that take longer than `factor` times the median of those after them
+    kNone,   // every iteration is measured
+    kCount,  // the first `count` of each thread
+  };
+  Mode mode = Mode::kAuto;
+  std::uint64_t count = 0;
+  double factor = 1.5;
+};
+
+// How many of a thread's iterations are warm-up, and by which numbers, in words.
+struct WarmupVerdict {
+  std::size_t warmup = 0;
+  std::string why;
+};
+
+// `walls`: at least one. Never all of them are warm-up.
+WarmupVerdict judge_warmup(const std::vector<Ns>& walls, const WarmupRule& rule);
+std::string warmup_rule_text(const WarmupRule& rule);
 
 // The iterations of all threads. A new one begins with each window of the thread's leading stage: the one that
 // begins first, or prefill where that one is there only once and prompts come again and again (a model is loaded once).

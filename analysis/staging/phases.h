@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/staging/budget_span.h"
 #include "analysis/staging/iterations.h"
 #include "analysis/staging/stage_table.h"
 #include "analysis/staging/windows.h"

@@ -19,7 +19,8 @@ SurroundingsCache::SurroundingsCache(const Trace& trace, const StageTable& table
     if (window.derived && !window.warmup && window.thread < threads_.size()) threads_[window.thread].derived.push_back(&window);
 }
 
-void SurroundingsCache::resolve(const ApiCall& call, Surroundings& out) {
+const Surroundings& SurroundingsCache::look_up(const ApiCall& call, ThreadState& thread) {
+  Surroundings& out = thread.last;
   out.groups.clear();
   out.stages.clear();
   out.top_stage = kNone;
@@ -36,21 +37,17 @@ void SurroundingsCache::resolve(const ApiCall& call, Surroundings& out) {
     if (plan_.in_warmup(trace_.ranges[range].thread, trace_.ranges[range].start_ns)) continue;
     add_once(out.stages, stage);  // decode, too, only where one of its windows is open: its range, or a derived one (look_up)
   }
-}
-
-const Surroundings& SurroundingsCache::look_up(const ApiCall& call, ThreadState& thread) {
-  resolve(call, thread.last);
   // Between two steps of a derived decode there is no range, but its window is open all the same.
   const auto later = std::upper_bound(thread.derived.begin(), thread.derived.end(), call.start_ns,
                                       [](Ns time, const Window* window) { return time < window->start_ns; });
-  if (later != thread.derived.begin() && (*(later - 1))->end_ns >= call.end_ns()) add_once(thread.last.stages, (*(later - 1))->stage);
+  if (later != thread.derived.begin() && (*(later - 1))->end_ns >= call.end_ns()) add_once(out.stages, (*(later - 1))->stage);
   const auto& boundaries = thread.boundaries;
   const auto after = std::upper_bound(boundaries.begin(), boundaries.end(), call.start_ns);
   thread.from_ns = after == boundaries.begin() ? std::numeric_limits<Ns>::min() : *(after - 1);
   thread.to_ns = after == boundaries.end() ? std::numeric_limits<Ns>::max() : *after;
   // A call on a boundary or across one speaks only for itself.
   if (call.start_ns == thread.from_ns || call.end_ns() >= thread.to_ns) thread.from_ns = thread.to_ns = 0;
-  return thread.last;
+  return out;
 }
 
 }  // namespace nl::analysis

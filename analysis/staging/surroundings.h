@@ -45,7 +45,6 @@ class SurroundingsCache {
   };
 
   const Surroundings& look_up(const ApiCall& call, ThreadState& thread);
-  void resolve(const ApiCall& call, Surroundings& out);
 
   const Trace& trace_;
   const StageTable& table_;

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "analysis/staging/stage_table.h"
-#include "analysis/trace/processes.h"
+#include "analysis/trace/gpu_lanes.h"
+#include "model/stage.h"
 #include "model/trace.h"
 
 namespace nl::analysis {
@@ -30,5 +31,25 @@ struct Window {
 std::vector<Window> find_windows(const Trace& trace, const StageTable& table);
 
 bool earlier_on_thread(const Window& a, const Window& b);
+
+// By window: it is measured and takes more than kSlowWindow times the median of its stage's measured windows. None where a stage
+// has less than kEnoughWindows: one of three is no exception.
+inline constexpr double kSlowWindow = 1.5;
+inline constexpr std::size_t kEnoughWindows = 8;
+std::vector<bool> slow_windows(const std::vector<Window>& windows, std::size_t stages);
+
+// Those of each stage, without their budget. Nothing where there are none.
+std::vector<std::optional<SlowWindows>> told_slow_windows(const Trace& trace, const std::vector<Window>& windows,
+                                                          const std::vector<bool>& slow, std::size_t stages);
+
+// A stretch of time whose nanoseconds are to be told: a window of a stage, or of a phase.
+struct BudgetSpan {
+  Ns start_ns = 0, end_ns = 0;
+  Ns launch_end_ns = 0;          // a launch from then on is not its own: the end of the window
+  std::uint32_t process = 0;     // see process_slot()
+  std::uint32_t thread = kNone;  // whose waiting counts as blocked
+  std::uint32_t target = 0;      // which sum it goes into
+  bool window = false;           // of a stage: what it launched itself is told apart
+};
 
 }  // namespace nl::analysis

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "analysis/statistics/time_summary.h"
+
 namespace nl::analysis {
 namespace {
 
@@ -23,17 +25,9 @@ class Draw {
   std::uint64_t state_;
 };
 
-// Of the values as they lie; reorders them.
-double middle(std::vector<double>& values) {
-  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), half, values.end());
-  if (values.size() % 2 == 1) return *half;
-  return (*std::max_element(values.begin(), half) + *half) / 2;
-}
-
 }  // namespace
 
-double median_of(std::vector<double> values) { return values.empty() ? 0 : middle(values); }
+double median_of(std::vector<double> values) { return values.empty() ? 0 : median_in_place(values); }
 
 std::vector<double> bootstrap_medians(std::span<const double> values, std::size_t block, std::size_t count, std::uint64_t seed) {
   std::vector<double> medians, drawn(values.size());
@@ -46,7 +40,7 @@ std::vector<double> bootstrap_medians(std::span<const double> values, std::size_
       std::size_t from = draw.below(values.size());
       for (std::size_t i = 0; i < block && filled < drawn.size(); ++i, ++from) drawn[filled++] = values[from % values.size()];
     }
-    medians.push_back(middle(drawn));
+    medians.push_back(median_in_place(drawn));
   }
   return medians;
 }

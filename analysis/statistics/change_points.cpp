@@ -15,8 +15,6 @@ constexpr double kThresholdFactor = 1.3;  // above sqrt(2 log n), the most that 
 constexpr double kFewValues = 20, kSmallSample = 3;
 constexpr double kLeastNoise = 1e-9;  // of the level; counts that never vary have none
 
-double middle_value(const double* first, const double* last) { return median_of({first, last}); }
-
 double robust_sigma(std::vector<double> deviations) {
   for (double& deviation : deviations) deviation = std::abs(deviation);
   return kMadToSigma * median_of(std::move(deviations));
@@ -159,7 +157,7 @@ void settle(const Segmentation& series, std::vector<std::size_t>& borders) {
 }
 
 SeriesLevel level_between(const std::vector<double>& values, std::size_t first, std::size_t last) {
-  SeriesLevel level{first, last, middle_value(values.data() + first, values.data() + last), 0};
+  SeriesLevel level{first, last, median_of({values.data() + first, values.data() + last}), 0};
   std::vector<double> deviations;
   for (std::size_t i = first; i < last; ++i) deviations.push_back(values[i] - level.median);
   level.spread = robust_sigma(std::move(deviations));
@@ -170,7 +168,7 @@ SeriesLevel level_between(const std::vector<double>& values, std::size_t first, 
 
 std::vector<SeriesLevel> levels_of(const std::vector<double>& values, double min_effect) {
   if (values.empty()) return {};
-  const double floor = kLeastNoise * std::abs(middle_value(values.data(), values.data() + values.size()));
+  const double floor = kLeastNoise * std::abs(median_of(values));
   const double noise = std::max({noise_of(values), floor, 1e-300});
   const std::vector<double> calm = without_outliers(values, std::max(step_sigma(values, 1), floor));
   const Segmentation series(calm, noise);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 namespace nl::analysis {
 namespace {
@@ -20,16 +19,6 @@ double deviation(const std::vector<Value>& values, double mean) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-// Leaves the upper half of `values` behind its middle.
-template <typename Value>
-double median(std::vector<Value>& values) {
-  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return static_cast<double>(*middle);
-  auto below = *std::max_element(values.begin(), middle);
-  return (static_cast<double>(below) + static_cast<double>(*middle)) / 2;
-}
-
 template <typename Value>
 TimeSummary summarise(std::vector<Value>& values) {
   TimeSummary summary;
@@ -41,7 +30,7 @@ TimeSummary summarise(std::vector<Value>& values) {
   for (Value value : values) summary.total_ns += static_cast<Ns>(value);
   summary.mean_ns = static_cast<double>(summary.total_ns) / static_cast<double>(summary.count);
   summary.stddev_ns = deviation(values, summary.mean_ns);
-  summary.median_ns = median(values);
+  summary.median_ns = median_in_place(values);
   std::size_t rank = (values.size() * 99 + 99) / 100;  // nearest rank, counted from 1
   if (rank - 1 >= values.size() / 2) {
     auto from = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/cuda_calls.h"
+#include "model/stage.h"
 #include "model/trace.h"
 
 namespace nl::analysis {
@@ -62,6 +63,22 @@ class CallCursors {
  private:
   const CallsByThread& calls_;
   std::vector<std::vector<std::size_t>> at_;  // by lane and thread
+};
+
+// How long a thread was in calls of each name.
+class CallTimes {
+ public:
+  void add(StringId name, Ns time_ns, std::uint64_t count = 1);
+  void add(const CallTimes& more);
+  std::vector<WaitCall> longest(const Trace& trace) const;  // first; the rest are short
+
+ private:
+  struct Call {
+    StringId name;
+    std::uint64_t count = 0;
+    Ns time_ns = 0;
+  };
+  std::vector<Call> calls_;
 };
 
 }  // namespace nl::analysis

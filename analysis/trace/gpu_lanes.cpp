@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "analysis/trace/gpu_order.h"
-#include "analysis/trace/processes.h"
 
 namespace nl::analysis {
 namespace {

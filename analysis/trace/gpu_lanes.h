@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -7,6 +8,23 @@
 #include "model/trace.h"
 
 namespace nl::analysis {
+
+// The processes that GPU work and windows belong to: those of the trace, and one more for what belongs to none that is known. Where
+// there is only one, everything is its own.
+inline std::uint32_t process_slots(const Trace& trace) {
+  const auto known = static_cast<std::uint32_t>(trace.processes.size());
+  return known <= 1 ? 1 : known + 1;
+}
+
+inline std::uint32_t process_slot(const Trace& trace, std::uint32_t process) { return std::min(process, process_slots(trace) - 1); }
+
+inline std::uint32_t process_slot_of_thread(const Trace& trace, std::uint32_t thread) {
+  return process_slot(trace, thread < trace.threads.size() ? trace.threads[thread].process : kNone);
+}
+
+inline std::uint32_t process_slot_of_queue(const Trace& trace, std::uint64_t queue) {
+  return process_slot(trace, queue < trace.queues.size() ? trace.queues[static_cast<std::size_t>(queue)].process : kNone);
+}
 
 inline constexpr std::int32_t kNoDevice = std::numeric_limits<std::int32_t>::min();  // of a process without GPU work
 

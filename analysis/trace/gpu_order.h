@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -25,17 +24,6 @@ void each_gpu_work(const Trace& trace, Visitor&& visitor) {
   for (const GraphRun& run : trace.graph_runs) visitor(run);
 }
 
-// The rows in the order of their start; empty where they stand in it already, as they nearly always do.
-template <class Row>
-std::vector<std::uint32_t> start_order(const std::vector<Row>& rows) {
-  const auto earlier = [](const Row& a, const Row& b) { return a.start_ns < b.start_ns; };
-  if (std::is_sorted(rows.begin(), rows.end(), earlier)) return {};
-  std::vector<std::uint32_t> order(rows.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].start_ns < rows[b].start_ns; });
-  return order;
-}
-
 // Those rows that `keep` wants, in the order of their start.
 template <class Row, class Keep>
 std::vector<std::uint32_t> start_order_of(const std::vector<Row>& rows, Keep keep) {
@@ -44,6 +32,13 @@ std::vector<std::uint32_t> start_order_of(const std::vector<Row>& rows, Keep kee
     if (keep(rows[i])) order.push_back(i);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].start_ns < rows[b].start_ns; });
   return order;
+}
+
+// All rows in the order of their start; empty where they stand in it already, as they nearly always do.
+template <class Row>
+std::vector<std::uint32_t> start_order(const std::vector<Row>& rows) {
+  const bool sorted = std::is_sorted(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.start_ns < b.start_ns; });
+  return sorted ? std::vector<std::uint32_t>() : start_order_of(rows, [](const Row&) { return true; });
 }
 
 template <class Row>

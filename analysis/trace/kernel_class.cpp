@@ -4,19 +4,44 @@
 #include <cctype>
 #include <initializer_list>
 #include <string>
-
-#include "analysis/trace/collectives.h"
+#include <utility>
 
 namespace nl::analysis {
 namespace {
 
 bool has(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
 
+bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return has(text, word); });
+}
+
 bool is_norm(std::string_view text) {
   for (std::size_t at = text.find("norm"); at != std::string_view::npos; at = text.find("norm", at + 1))
     if (text.substr(at, 6) != "normal") return true;
   // Inductor's RMSNorm: triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_0
   return has(text, "triton_") && has(text, "rsqrt") && has_any(text, {"mean", "var"});
+}
+
+// Lower case, without what separates words: "one_shot_all_reduce_kernel" and "oneShotAllReduceKernel" are one.
+std::string without_separators(std::string_view name) {
+  std::string out;
+  for (const char c : name)
+    if (c != '_') out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+// Whether a kernel talks to other GPUs, as far as its name tells: NCCL and RCCL, NVSHMEM and DeepEP, and the own
+// all-reduce kernels of vLLM, TensorRT-LLM, FlashInfer and PyTorch's symmetric memory. In lower case; `function` is
+// the part of the name that kernel_function() finds.
+bool is_communication(std::string_view name, std::string_view function) {
+  if (function.starts_with("triton_")) return false;  // Inductor's names list the operators around them
+  if (function.starts_with("nccl") || function.starts_with("nvshmem") || function.starts_with("rccl")) return true;
+  // A functor among the arguments may be named after anything.
+  const auto until_arguments = static_cast<std::size_t>(function.data() + function.size() - name.data());
+  if (has_any(name.substr(0, until_arguments), {"deep_ep::", "nvshmem"})) return true;
+  if (has_any(function, {"gemm", "matmul"})) return false;  // computes, and sends what it has on the way
+  const std::string words = without_separators(function);
+  return has_any(words, {"crossdevicereduce", "allreduce", "allgather", "reducescatter", "alltoall"});
 }
 
 // One functor over all elements: what the functor does decides.
@@ -83,12 +108,28 @@ KernelClass classify_kernel(std::string_view name) {
   return classify_lower(lower);
 }
 
-bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return has(text, word); });
-}
-
 bool negates(std::string_view name) { return has_any(name, {"neg_kernel", "NegFunctor"}); }
 bool concatenates(std::string_view name) { return has(name, "CatArrayBatchedCopy"); }
 bool is_softmax(std::string_view name) { return has_any(name, {"softmax", "SoftMax", "Softmax", "soft_max"}); }
+
+Collective collective_of(std::string_view name) {
+  // Longer words first: a reduce-scatter is no reduce.
+  static constexpr std::pair<std::string_view, Collective> kWords[] = {
+      {"crossdevicereduce", Collective::kAllReduce},
+      {"allreduce", Collective::kAllReduce},
+      {"reducescatter", Collective::kReduceScatter},
+      {"allgather", Collective::kAllGather},
+      {"alltoall", Collective::kAllToAll},
+      {"dispatch", Collective::kAllToAll},
+      {"combine", Collective::kAllToAll},
+      {"broadcast", Collective::kBroadcast},
+      {"sendrecv", Collective::kSendRecv},
+      {"reduce", Collective::kReduce},
+  };
+  const std::string words = without_separators(kernel_function(name));
+  for (const auto& [word, kind] : kWords)
+    if (words.find(word) != std::string::npos) return kind;
+  return Collective::kOther;
+}
 
 }  // namespace nl::analysis

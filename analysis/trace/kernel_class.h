@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <initializer_list>
 #include <string_view>
 
 #include "model/codes.h"
@@ -10,11 +8,8 @@ namespace nl::analysis {
 
 // What a kernel does, as far as its demangled name tells: the names of PyTorch, cuBLAS, cuDNN, CUTLASS, flash
 // attention, Triton (as Inductor names its kernels), vLLM, ggml and of workloads/ are known. kCacheCopy is a copy
-// as a KV cache needs it: concatenating, index_put, cache writers. kCommunication: see collectives.h. kOther where the name says nothing.
+// as a KV cache needs it: concatenating, index_put, cache writers. kOther where the name says nothing.
 KernelClass classify_kernel(std::string_view name);
-
-// Whether one of the words stands in the text.
-bool has_any(std::string_view text, std::initializer_list<std::string_view> words);
 
 // The two halves of rotate_half(x) = cat(-x2, x1) of a rotary embedding: a concatenation right after a negation is no copy of
 // a KV cache.
@@ -25,5 +20,8 @@ bool is_softmax(std::string_view name);
 // The function itself, without its return type, namespaces, template arguments and parameters: a functor among
 // the arguments may be named after anything. "void at::native::<unnamed>::reduce_kernel<…>(T3)" → "reduce_kernel"
 std::string_view kernel_function(std::string_view name);
+
+// Which kind of communication, of a kernel that does any: "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(…)" → kAllReduce.
+Collective collective_of(std::string_view name);
 
 }  // namespace nl::analysis

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -67,21 +68,10 @@ class LaunchOrder {
   void visit_within(const std::vector<Work>& work, const std::vector<std::uint32_t>& order, std::uint32_t thread, Ns start_ns, Ns end_ns,
                     Visit visit) const {
     CallSpan calls = calls_between(thread, start_ns, end_ns);
-    for (std::size_t i = first_of_call(work, order, calls.first); i < order.size(); ++i) {
-      std::uint32_t call = work[order[i]].api;
-      if (call >= calls.last) break;
-      if (trace_.api_calls[call].end_ns() <= end_ns) visit(order[i]);
-    }
-  }
-  template <typename Work>
-  static std::size_t first_of_call(const std::vector<Work>& work, const std::vector<std::uint32_t>& order, std::uint32_t call) {
-    std::size_t low = 0, high = order.size();
-    while (low < high) {
-      std::size_t middle = low + (high - low) / 2;
-      if (work[order[middle]].api < call) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    auto at =
+        std::lower_bound(order.begin(), order.end(), calls.first, [&](std::uint32_t i, std::uint32_t call) { return work[i].api < call; });
+    for (; at != order.end() && work[*at].api < calls.last; ++at)
+      if (trace_.api_calls[work[*at].api].end_ns() <= end_ns) visit(*at);
   }
 
   const Trace& trace_;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/staging/warmup.h"
+#include "analysis/staging/iterations.h"
 #include "exporters/perfetto/perfetto.h"
 #include "exporters/report/reports.h"
 #include "model/run.h"

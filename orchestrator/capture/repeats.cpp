@@ -199,7 +199,7 @@ void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns, std::vect
     const Trace trace = read_collector_timeline(files, config_);
     const analysis::StagedTrace staged(trace, warmup_rule(config_));
     (after_ ? repeats_.after : repeats_.before).push_back(analysis::pass_times(PassKind::kUnprofiled, staged, duration_ns));
-    if (!power.empty()) repeats_.unprofiled_power.push_back({std::move(power), analysis::stage_windows(staged, {})});
+    if (!power.empty()) repeats_.unprofiled_power.push_back({std::move(power), analysis::stage_windows(staged)});
   } catch (const Error& error) {
     repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));
   }

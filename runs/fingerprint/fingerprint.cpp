@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/runs/fingerprint/fingerprint.h"
-#include "analysis/runs/fingerprint/similarity.h"
 #include "model/error.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/config/device_table.h"

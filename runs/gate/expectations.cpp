@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/runs/gate/update.h"
+#include "analysis/runs/gate/gate.h"
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
 #include "orchestrator/config/yaml_file.h"

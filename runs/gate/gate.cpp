@@ -1,7 +1,6 @@
 #include "runs/gate/gate.h"
 
-#include "analysis/runs/gate/judge.h"
-#include "analysis/runs/gate/update.h"
+#include "analysis/runs/gate/gate.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 #include "runs/gate/expectations.h"

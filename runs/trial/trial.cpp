@@ -8,7 +8,7 @@
 #include <random>
 #include <span>
 
-#include "analysis/runs/compare/cause.h"
+#include "analysis/runs/compare/compare.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "analysis/staging/warmup.h"
+#include "analysis/staging/iterations.h"
 #include "analysis/trace/covered_time.h"
 #include "model/detail.h"
 #include "model/run.h"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "analysis/account/host_watch.h"
+#include "analysis/account/launch_waits.h"
 #include "model/words.h"
 #include "nvtx/names.h"
 

@@ -16,9 +16,8 @@
 // Joules of stages, from readings of the GPUs' meters.
 namespace nl::analysis {
 
-// The measured windows of a trace's stages in UTC, without warm-up; none where the capture has no UTC.
-// The entries of stages give the tokens.
-std::vector<StageWindows> stage_windows(const StagedTrace& staged, const std::vector<StageEntry>& stages);
+// The measured windows of a trace's stages in UTC, without warm-up and without tokens; none where the capture has no UTC.
+std::vector<StageWindows> stage_windows(const StagedTrace& staged);
 
 // Board energy, idle power included, of all passes together. The counter is interpolated between the
 // readings at which it changed; a stage whose windows hold fewer than five of them gets a note, no number.

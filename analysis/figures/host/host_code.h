@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/account/host_watch.h"
+#include "analysis/account/launch_waits.h"
 #include "analysis/staging/windows.h"
 #include "model/run.h"
 

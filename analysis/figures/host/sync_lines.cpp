@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "analysis/account/activity.h"
-#include "analysis/account/host_watch.h"
+#include "analysis/account/launch_waits.h"
 #include "analysis/figures/host/shared_time.h"
 #include "analysis/trace/api_kind.h"
 

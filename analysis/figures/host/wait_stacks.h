@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "analysis/account/host_watch.h"
+#include "analysis/account/launch_waits.h"
 #include "analysis/figures/host/host_work.h"
 #include "model/run.h"
 

@@ -77,7 +77,7 @@ Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& stag
 std::vector<StageEntry> without_throttled(const Evidence& evidence, const StagedTrace& staged,
                                           const std::optional<std::vector<KernelEntry>>& kernels, std::vector<StageEntry> stages) {
   if (!evidence.meter_uuids || evidence.power.empty()) return stages;
-  SampledPass traced{evidence.power, stage_windows(staged, {})};
+  SampledPass traced{evidence.power, stage_windows(staged)};
   keep_used(traced, used_devices(evidence.trace, kernels, *evidence.meter_uuids));
   leave_out_throttled(traced, stages);
   return stages;
@@ -93,7 +93,7 @@ Energy measured_energy(const Evidence& evidence, const StagedTrace& staged, cons
   // Unprofiled where there is such a pass: tracing costs energy too.
   if (passes.empty()) {
     name = key_of(tracing_pass(evidence.tracer));
-    passes.push_back({evidence.power, stage_windows(staged, {})});
+    passes.push_back({evidence.power, stage_windows(staged)});
   }
   const auto used = used_devices(evidence.trace, kernels, *evidence.meter_uuids);
   for (SampledPass& pass : passes) {

@@ -6,7 +6,7 @@
 
 #include "analysis/account/gpu_mean.h"
 #include "analysis/figures/stages/window_series.h"
-#include "analysis/staging/slow_windows.h"
+#include "analysis/staging/windows.h"
 #include "analysis/statistics/time_summary.h"
 
 namespace nl::analysis {

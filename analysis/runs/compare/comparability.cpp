@@ -1,4 +1,4 @@
-#include "analysis/runs/compare/comparability.h"
+#include "analysis/runs/compare/parts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

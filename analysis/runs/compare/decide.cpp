@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "analysis/statistics/bootstrap.h"
-#include "analysis/statistics/false_discovery.h"
+#include "analysis/statistics/confidence.h"
 
 namespace nl::analysis {
 namespace {
@@ -42,8 +42,7 @@ std::optional<CompareEstimate> estimate(const std::vector<double>& values) {
 LineReason set_medians(const SideValues& sides, CompareLine& line) {
   line.a = estimate(sides.a);
   line.b = estimate(sides.b);
-  if (!line.a || !line.b)
-    return !line.a && !line.b ? LineReason::kNotCaptured : !line.a ? LineReason::kNotCapturedA : LineReason::kNotCapturedB;
+  if (!line.a || !line.b) return why_not_captured(line.a.has_value(), line.b.has_value());
   if (sides.a == sides.b) return LineReason::kNoDifference;
   const bool in_a = line.a->median > 0, in_b = line.b->median > 0;
   if (in_a && in_b) line.change = CompareChange{std::log(line.b->median) - std::log(line.a->median), {}, {}};
@@ -75,10 +74,12 @@ double noise_floor(const SideValues& sides) {
   return 2 * scatter * std::sqrt(1.0 / static_cast<double>(sides.a.size()) + 1.0 / static_cast<double>(sides.b.size()));
 }
 
-void set_interval(std::vector<double> resampled, double tail, CompareEstimate& estimate) {
+// Of an estimate, or of a change.
+template <class Ranged>
+void set_interval(std::vector<double> resampled, double tail, Ranged& ranged) {
   const Interval interval = percentile_interval(std::move(resampled), tail);
-  estimate.low = interval.low;
-  estimate.high = interval.high;
+  ranged.low = interval.low;
+  ranged.high = interval.high;
 }
 
 // Half of what the middle 68 % span. Exchanged sides give exactly the same, which a sum of squares would not.
@@ -156,9 +157,7 @@ void Judge::set_intervals(const std::vector<double>& a, const std::vector<double
   set_interval(of_a, tail_a, *line.a);
   set_interval(of_b, tail_b, *line.b);
   if (!line.change) return;
-  const Interval interval = percentile_interval(paired_differences(logs_of(of_a), logs_of(of_b)), std::min(tail_a, tail_b));
-  line.change->low = interval.low;
-  line.change->high = interval.high;
+  set_interval(paired_differences(logs_of(of_a), logs_of(of_b)), std::min(tail_a, tail_b), *line.change);
 }
 
 // As if every run had been captured in the middle of them all.
@@ -206,9 +205,7 @@ LineTest Judge::measure_windows(CompareLine line, const std::vector<double>& a, 
     set_interval(of_a.medians, tail_95(of_a.independent), *line.a);
     set_interval(of_b.medians, tail_95(of_b.independent), *line.b);
     const std::vector<double> differences = paired_differences(logs_of(of_a.medians), logs_of(of_b.medians));
-    const Interval interval = percentile_interval(differences, tail_95(std::min(of_a.independent, of_b.independent)));
-    line.change->low = interval.low;
-    line.change->high = interval.high;
+    set_interval(differences, tail_95(std::min(of_a.independent, of_b.independent)), *line.change);
     const double error = standard_error_of(differences), degrees = std::max(1.0, of_a.independent + of_b.independent - 2);
     line.p_value = error > 0 ? student_p(line.change->log_ratio / error, degrees) : line.change->log_ratio == 0 ? 1 : 0;
     line.noise_floor = std::max({options_.one_run_floor, std::expm1(2 * error), std::expm1(2 * std::hypot(wandering(a), wandering(b)))});

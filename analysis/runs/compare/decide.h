@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "analysis/runs/compare/sides.h"
@@ -50,6 +49,13 @@ class Judge {
   double most_degrees_ = 0, most_student_ = 0;  // of lines that all runs have: their t is looked up once
 };
 
+// B's median less A's; what a side lacks counts as nothing.
+inline double difference_of(const CompareLine& line) { return (line.b ? line.b->median : 0) - (line.a ? line.a->median : 0); }
+// Why there is nothing to compare: one side lacks it, or both.
+inline LineReason why_not_captured(bool in_a, bool in_b) {
+  if (in_a == in_b) return LineReason::kNotCaptured;
+  return in_a ? LineReason::kNotCapturedB : LineReason::kNotCapturedA;
+}
 // The line has a verdict that says that something changed.
 inline bool changed(const CompareLine& line) {
   return line.verdict == CompareVerdict::kImproved || line.verdict == CompareVerdict::kRegressed;

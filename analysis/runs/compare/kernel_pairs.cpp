@@ -1,6 +1,7 @@
 #include "analysis/runs/compare/kernel_pairs.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -12,6 +13,60 @@
 
 namespace nl::analysis {
 namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
+bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
+
+std::size_t words_in_common(const NameWords& a, const NameWords& b) {
+  return static_cast<std::size_t>(std::count_if(a.begin(), a.end(), [&](const std::string& word) { return b.contains(word); }));
+}
+
+// The words of a name in lower case, split at signs, at underscores and before capitals: "MulFunctor<float>" → {mul, functor, float}.
+NameWords words_of_kernel(std::string_view name) {
+  NameWords words;
+  std::string word;
+  const auto end_word = [&] {
+    if (!word.empty()) words.insert(word);
+    word.clear();
+  };
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool capital = i > 0 && is_upper(name[i]) && is_lower(name[i - 1]);
+    if (!is_word(name[i]) || capital) end_word();
+    if (is_word(name[i])) word += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+  }
+  end_word();
+  return words;
+}
+
+// The function with its namespaces, without template arguments and parameters:
+// "void at::native::reduce_kernel<512, 1>(T3)" → "at::native::reduce_kernel". Of a symbol without any it is the whole name.
+std::string kernel_root(std::string_view name) {
+  constexpr std::string_view kReturns = "void ", kUnnamed = "<unnamed>::", kAnonymous = "(anonymous namespace)::";
+  if (name.starts_with(kReturns)) name.remove_prefix(kReturns.size());
+  std::string plain(name);
+  for (const std::string_view unnamed : {kUnnamed, kAnonymous})
+    for (std::size_t at = plain.find(unnamed); at != std::string::npos; at = plain.find(unnamed)) plain.erase(at, unnamed.size());
+  return plain.substr(0, plain.find_first_of("<("));
+}
+
+// The operators that a compiler says it fused into the kernel; empty where it says nothing. What stands behind "fused", without the running
+// number: "triton_poi_fused_add_mul_3" → {add, mul}.
+NameWords fused_operators(std::string_view name) {
+  constexpr std::string_view kFused = "_fused_";
+  const std::size_t at = name.find(kFused);
+  if (at == std::string_view::npos) return {};
+  NameWords words = words_of_kernel(name.substr(at + kFused.size()));
+  std::erase_if(words, [](const std::string& word) { return word.size() < 3 || std::all_of(word.begin(), word.end(), is_digit); });
+  return words;
+}
+
+// How much two sets have in common, 0..1: what both have, of what either has.
+double likeness(const NameWords& a, const NameWords& b) {
+  const std::size_t both = words_in_common(a, b), either = a.size() + b.size() - both;
+  return either > 0 ? static_cast<double>(both) / static_cast<double>(either) : 0;
+}
 
 constexpr double kLikeEnough = 0.5;
 constexpr std::size_t kMostCompared = 400;  // each with each: of more kernels, those with the most time
@@ -36,7 +91,7 @@ bool is_fusible(const PairedKernel& kernel) {
 }
 
 bool was_fused_from(const PairedKernel& part, const PairedKernel& whole) {
-  return is_fusible(part) && share_any(part.words, fused_operators(whole.seen.name));
+  return is_fusible(part) && words_in_common(part.words, whole.fused) > 0;
 }
 
 class MatchMaker {
@@ -178,6 +233,7 @@ PairedKernel describe_kernel(ComparedKernel seen, std::string symbol) {
   kernel.key = kernel_name_key(seen.name);
   kernel.root = kernel_root(seen.name);
   kernel.words = words_of_kernel(seen.name);
+  kernel.fused = fused_operators(seen.name);
   kernel.symbol = std::move(symbol);
   kernel.seen = std::move(seen);
   return kernel;

@@ -5,19 +5,22 @@
 #include <string>
 #include <vector>
 
-#include "analysis/runs/compare/kernel_words.h"
 #include "analysis/trace/kernel_class.h"
 #include "model/comparison.h"
 
 namespace nl::analysis {
+
+using NameWords = std::set<std::string>;
 
 // A kernel of one stage and what is known of it for pairing.
 struct PairedKernel {
   ComparedKernel seen;
   std::string symbol;  // mangled; as the name where there is none
   KernelClass kind = KernelClass::kOther;
-  std::string key, root;  // kernel_name_key, kernel_root
-  NameWords words;
+  std::string key;               // kernel_name_key()
+  std::string root;              // the function with its namespaces, without template arguments and parameters
+  NameWords words;               // of its name in lower case, split at signs, at underscores and before capitals
+  NameWords fused;               // the operators that a compiler says it fused into the kernel; empty: it says nothing
   std::set<std::string> sites;   // operator, layer and position of its launches
   std::set<std::string> layers;  // of these
   std::set<std::string> shapes;  // type and shapes of the operators that launch it

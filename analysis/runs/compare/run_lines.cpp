@@ -11,19 +11,6 @@
 namespace nl::analysis {
 namespace {
 
-CompareLine line_of(std::string key, std::string stage, CompareFigure figure, MetricUnit unit = MetricUnit::kNanoseconds,
-                    Better better = Better::kLower) {
-  CompareLine line;
-  line.key = std::move(key);
-  line.stage = std::move(stage);
-  line.figure = figure;
-  line.unit = unit;
-  line.better = better;
-  return line;
-}
-
-bool either_side(const CompareLine& line) { return line.a || line.b; }
-
 // Collects the lines of a section; what neither side has is no line.
 class Section {
  public:
@@ -44,7 +31,7 @@ class Section {
     }
   }
   void keep(LineTest test) {
-    if (either_side(test.line)) tests_.push_back(std::move(test));
+    if (test.line.a || test.line.b) tests_.push_back(std::move(test));
   }
   // Shown, and never decided.
   void keep_incomparable(CompareLine line, const std::vector<OrderedValue>& values) {
@@ -248,7 +235,15 @@ std::optional<LineReason> why_not_entered(const RunLines& lines, const std::stri
   return undecided ? LineReason::kStageUndecided : LineReason::kStageUnchanged;
 }
 
-std::optional<LineReason> why_not_entered(const RunLines& lines) { return why_not_entered(lines, {}); }
+CompareLine line_of(std::string key, std::string stage, CompareFigure figure, MetricUnit unit, Better better) {
+  CompareLine line;
+  line.key = std::move(key);
+  line.stage = std::move(stage);
+  line.figure = figure;
+  line.unit = unit;
+  line.better = better;
+  return line;
+}
 
 CompareSection section_of(std::vector<LineTest> tests) {
   CompareSection section;

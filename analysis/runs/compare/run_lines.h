@@ -25,11 +25,12 @@ RunLines run_lines(const Sides& sides, const Judge& judge, const std::string& ma
 // the stage of the whole process only where it is alone.
 std::string main_stage_of(const Sides& sides, const std::string& whole_stage);
 
-// Why the inside of a stage is not looked into; nothing where one of its own lines shows a change, however small.
-std::optional<LineReason> why_not_entered(const RunLines& lines, const std::string& stage);
-// The same for what belongs to no stage: it is looked at where any stage changed.
-std::optional<LineReason> why_not_entered(const RunLines& lines);
+// Why the inside of a stage is not looked into; nothing where one of its own lines shows a change, however small. What belongs to no stage is
+// looked at where any stage changed.
+std::optional<LineReason> why_not_entered(const RunLines& lines, const std::string& stage = {});
 
+CompareLine line_of(std::string key, std::string stage, CompareFigure figure, MetricUnit unit = MetricUnit::kNanoseconds,
+                    Better better = Better::kLower);
 CompareSection section_of(std::vector<LineTest> tests);
 
 }  // namespace nl::analysis

@@ -1,15 +1,14 @@
-#include "analysis/runs/compare/stage_kernels.h"
+#include "analysis/runs/compare/parts.h"
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include "analysis/runs/compare/line_table.h"
-#include "analysis/statistics/false_discovery.h"
+#include "analysis/runs/compare/kernel_pairs.h"
+#include "analysis/statistics/confidence.h"
 #include "model/words.h"
 
 namespace nl::analysis {
@@ -120,8 +119,10 @@ std::string key_of_pair(const KernelPair& pair) {
 
 class StagePairs {
  public:
+  StageKernels result;
+
   StagePairs(const Sides& sides, const std::string& stage) : sides_(sides), a_(sides.a, stage), b_(sides.b, stage) {
-    result_.stage = stage;
+    result.stage = stage;
     for (KernelMatchUp& match : match_kernels(a_.kernels, b_.kernels)) {
       KernelPair pair;
       pair.a = seen_of(a_.kernels, match.a);
@@ -133,18 +134,14 @@ class StagePairs {
       pair.line.stage = stage;
       pair.line.figure = CompareFigure::kKernelTime;
       matches_.push_back(std::move(match));
-      result_.pairs.push_back(std::move(pair));
+      result.pairs.push_back(std::move(pair));
     }
     set_shares();
   }
 
   bool captured() const { return !a_.kernels.empty() || !b_.kernels.empty(); }
-  const std::string& stage() const { return result_.stage; }
-  void set_entered(bool entered) { result_.entered = entered; }
-  bool entered() const { return result_.entered; }
   std::size_t size() const { return matches_.size(); }
-  CompareLine& line(std::size_t i) { return result_.pairs[i].line; }
-  bool by_rank(std::size_t i) const { return result_.pairs[i].paired_by == KernelPairing::kRank; }
+  CompareLine& line(std::size_t i) { return result.pairs[i].line; }
 
   // One value a run: the time of the pair's kernels in a window.
   std::vector<OrderedValue> values(std::size_t i) const {
@@ -157,45 +154,27 @@ class StagePairs {
   }
 
   StageKernels take() {
-    std::sort(result_.pairs.begin(), result_.pairs.end(), [](const KernelPair& a, const KernelPair& b) {
+    std::sort(result.pairs.begin(), result.pairs.end(), [](const KernelPair& a, const KernelPair& b) {
       const double x = std::abs(difference_of(a.line)), y = std::abs(difference_of(b.line));
       return std::tie(y, a.line.key) < std::tie(x, b.line.key);
     });
-    return std::move(result_);
+    return std::move(result);
   }
 
  private:
   void set_shares() {
     const double total_a = a_.total_ns(), total_b = b_.total_ns();
-    for (const KernelPair& pair : result_.pairs) {
+    for (const KernelPair& pair : result.pairs) {
       if (pair.a.empty() || pair.b.empty()) continue;
-      for (const ComparedKernel& kernel : pair.a) result_.paired_share_a += total_a > 0 ? kernel.time_ns / total_a : 0;
-      for (const ComparedKernel& kernel : pair.b) result_.paired_share_b += total_b > 0 ? kernel.time_ns / total_b : 0;
+      for (const ComparedKernel& kernel : pair.a) result.paired_share_a += total_a > 0 ? kernel.time_ns / total_a : 0;
+      for (const ComparedKernel& kernel : pair.b) result.paired_share_b += total_b > 0 ? kernel.time_ns / total_b : 0;
     }
   }
 
   const Sides& sides_;
   SideKernels a_, b_;
   std::vector<KernelMatchUp> matches_;
-  StageKernels result_;
 };
-
-namespace {
-
-// A guess that differs is no change of a kernel.
-void doubt_ranks(StagePairs& stage) {
-  for (std::size_t i = 0; i < stage.size(); ++i)
-    if (stage.by_rank(i) && changed(stage.line(i))) {
-      stage.line(i).verdict = CompareVerdict::kUndecidable;
-      stage.line(i).reason = LineReason::kRankOnly;
-    }
-}
-
-bool kernels_changed(const RunLines& run, const std::string& stage) {
-  return std::find(run.kernels_changed.begin(), run.kernels_changed.end(), stage) != run.kernels_changed.end();
-}
-
-}  // namespace
 
 KernelComparison::KernelComparison(const Sides& sides) {
   for (const std::string& name : common_stages(sides)) {
@@ -213,7 +192,7 @@ std::map<std::string, double> KernelComparison::p_values(const Judge& judge) con
     for (std::size_t i = 0; i < stage.size(); ++i)
       if (const auto p = judge.p_value(stage.values(i))) p_values.push_back(*p);
     const std::vector<double> q = q_values(std::move(p_values));
-    if (!q.empty()) by_stage[stage.stage()] = *std::min_element(q.begin(), q.end());  // the least q-value is Simes' p-value of all
+    if (!q.empty()) by_stage[stage.result.stage] = *std::min_element(q.begin(), q.end());  // the least q-value is Simes' p-value of all
   }
   return by_stage;
 }
@@ -222,11 +201,11 @@ std::vector<StageKernels> KernelComparison::decide(const Judge& judge, const Run
   std::vector<LineTest> tests;
   double entered = 0;
   for (StagePairs& stage : stages_) {
-    const std::optional<LineReason> why_not = why_not_entered(run, stage.stage());
-    stage.set_entered(!why_not || kernels_changed(run, stage.stage()));
-    entered += stage.entered();
+    const std::optional<LineReason> why_not = why_not_entered(run, stage.result.stage);
+    stage.result.entered = !why_not || std::count(run.kernels_changed.begin(), run.kernels_changed.end(), stage.result.stage) > 0;
+    entered += stage.result.entered;
     for (std::size_t i = 0; i < stage.size(); ++i) {
-      if (stage.entered()) tests.push_back(judge.measure(std::move(stage.line(i)), stage.values(i)));
+      if (stage.result.entered) tests.push_back(judge.measure(std::move(stage.line(i)), stage.values(i)));
       else stage.line(i) = Judge::glance(std::move(stage.line(i)), stage.values(i), *why_not);
     }
   }
@@ -234,8 +213,12 @@ std::vector<StageKernels> KernelComparison::decide(const Judge& judge, const Run
   auto next = tests.begin();
   std::vector<StageKernels> result;
   for (StagePairs& stage : stages_) {
-    for (std::size_t i = 0; i < stage.size() && stage.entered(); ++i) stage.line(i) = std::move((next++)->line);
-    doubt_ranks(stage);
+    for (std::size_t i = 0; i < stage.size() && stage.result.entered; ++i) stage.line(i) = std::move((next++)->line);
+    for (KernelPair& pair : stage.result.pairs) {
+      if (pair.paired_by != KernelPairing::kRank || !changed(pair.line)) continue;
+      pair.line.verdict = CompareVerdict::kUndecidable;  // a guess that differs is no change of a kernel
+      pair.line.reason = LineReason::kRankOnly;
+    }
     result.push_back(stage.take());
   }
   return result;

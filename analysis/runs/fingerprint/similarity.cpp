@@ -1,4 +1,4 @@
-#include "analysis/runs/fingerprint/similarity.h"
+#include "analysis/runs/fingerprint/fingerprint.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,20 +1,101 @@
-#include "analysis/staging/found/engines.h"
+#include "analysis/staging/found/sources.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <regex>
 #include <string>
 #include <unordered_map>
 
-#include "analysis/staging/found/work_amount.h"
-#include "analysis/staging/found/work_sequence.h"
+#include "analysis/staging/found/work.h"
 #include "analysis/staging/stage_table.h"
 #include "model/words.h"
 
 namespace nl::analysis {
 namespace {
+
+// Reads a name from left to right; the first thing that is not there ends it.
+class NameReader {
+ public:
+  explicit NameReader(std::string_view name) : rest_(name) {}
+  bool skip(std::string_view text) {
+    if (!rest_.starts_with(text)) return false;
+    rest_.remove_prefix(text.size());
+    return true;
+  }
+  std::optional<std::int64_t> number() {
+    std::int64_t value = 0;
+    const auto [end, failed] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (failed != std::errc()) return std::nullopt;
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    return value;
+  }
+  std::optional<std::int64_t> number_after(std::string_view text) { return skip(text) ? number() : std::nullopt; }
+  std::optional<std::int64_t> value_of(std::string_view key) const {  // "bs=4" anywhere behind
+    const std::size_t at = rest_.find(key);
+    return at == std::string_view::npos ? std::nullopt : NameReader(rest_.substr(at + key.size())).number();
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+EngineStep step_of(std::string_view engine, std::int64_t contexts, std::int64_t generations) {
+  EngineStep step;
+  step.engine = engine;
+  step.prefills = contexts > 0;
+  step.decodes = generations > 0;
+  return step;
+}
+
+// execute_context_2(512)_generation_6(6)
+std::optional<EngineStep> vllm_step(NameReader name) {
+  const auto contexts = name.number_after("execute_context_");
+  const auto context_tokens = name.number_after("(");
+  const auto generations = name.number_after(")_generation_");
+  const auto generation_tokens = name.number_after("(");
+  if (!contexts || !context_tokens || !generations || !generation_tokens) return std::nullopt;
+  EngineStep step = step_of("vLLM", *contexts, *generations);
+  step.context_tokens = context_tokens;
+  step.generation_tokens = generation_tokens;
+  return step;
+}
+
+// [Executor] _forward_step 7: 1 ctx reqs, 512 ctx tokens, 31 gen reqs
+std::optional<EngineStep> tensorrt_llm_step(NameReader name) {
+  if (!name.skip("[Executor] _forward_step")) return std::nullopt;
+  name.number_after(" ");
+  const auto contexts = name.number_after(": ");
+  if (!contexts || !name.skip(" ctx reqs, ")) return std::nullopt;
+  auto number = name.number();
+  std::optional<std::int64_t> context_tokens;
+  if (name.skip(" ctx tokens, ")) {
+    context_tokens = number;
+    number = name.number();
+  }
+  if (!number || !name.skip(" gen reqs")) return std::nullopt;
+  EngineStep step = step_of("TensorRT-LLM", *contexts, *number);
+  step.context_tokens = *contexts > 0 ? context_tokens : 0;
+  step.generation_tokens = number;
+  return step;
+}
+
+// step[EXTEND bs=1 toks=512], step[DECODE bs=8], step[MIXED …]; scheduler.run_batch says nothing of what it runs
+std::optional<EngineStep> sglang_step(NameReader name) {
+  EngineStep step;
+  step.engine = "SGLang";
+  if (name.skip("scheduler.run_batch")) return step;
+  if (!name.skip("step[")) return std::nullopt;
+  const bool extends = name.skip("EXTEND"), decodes = !extends && name.skip("DECODE"), mixed = !extends && !decodes && name.skip("MIXED");
+  if (!extends && !decodes && !mixed) return std::nullopt;
+  step.prefills = extends || mixed;
+  step.decodes = decodes || mixed;
+  if (extends) step.context_tokens = name.value_of("toks=");
+  if (decodes) step.generation_tokens = name.value_of("bs=");
+  return step;
+}
 
 constexpr double kToldByWork = 0.8;  // confidence where names do not tell prefill from decoding
 
@@ -47,27 +128,18 @@ struct EngineRange {
   const EngineStep* step;
 };
 
-// The names of a trace that are steps of engines, each looked at once.
-class EngineNames {
- public:
-  explicit EngineNames(const Trace& trace) : trace_(trace) {}
-  const EngineStep* of(const Range& range) {
-    const auto [found, added] = steps_.try_emplace(range.name.value);
-    if (added) found->second = engine_step(trace_.strings[range.name]);
-    return found->second ? &*found->second : nullptr;
-  }
-
- private:
-  const Trace& trace_;
-  std::unordered_map<std::uint32_t, std::optional<EngineStep>> steps_;
-};
+// The names of ranges that are steps of engines, each looked at once.
+using EngineNames = std::unordered_map<std::uint32_t, std::optional<EngineStep>>;
 
 // Of SGLang's two kinds of ranges, those that tell what they run.
 std::vector<EngineRange> ranges_of_engine(const Trace& trace, EngineNames& names) {
   std::map<std::pair<std::string_view, bool>, std::vector<EngineRange>> engines;
-  for (const Range& range : trace.ranges)
-    if (const EngineStep* step = names.of(range); step != nullptr && !never_closed(trace, range))
-      engines[{step->engine, step->told()}].push_back({&range, step});
+  for (const Range& range : trace.ranges) {
+    const auto [found, added] = names.try_emplace(range.name.value);
+    auto& step = found->second;
+    if (added) step = engine_step(trace.strings[range.name]);
+    if (step && !never_closed(trace, range)) engines[{step->engine, step->told()}].push_back({&range, &*step});
+  }
   const auto rank = [](const auto& engine) { return std::pair(engine.first.second, engine.second.size()); };
   const auto most = std::max_element(engines.begin(), engines.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   return most == engines.end() ? std::vector<EngineRange>{} : most->second;
@@ -114,9 +186,15 @@ class WorkOfRanges {
 
 }  // namespace
 
+std::optional<EngineStep> engine_step(std::string_view name) {
+  for (const auto read : {vllm_step, tensorrt_llm_step, sglang_step})
+    if (auto step = read(NameReader(name))) return step;
+  return std::nullopt;
+}
+
 FoundStages stages_of_engine(const Trace& trace) {
   FoundStages out;
-  EngineNames names(trace);
+  EngineNames names;
   const std::vector<EngineRange> ranges = ranges_of_engine(trace, names);
   if (ranges.empty()) return out;
   const bool told = ranges[0].step->told();

@@ -1,4 +1,4 @@
-#include "analysis/staging/found/generation.h"
+#include "analysis/staging/found/steps.h"
 
 #include <algorithm>
 

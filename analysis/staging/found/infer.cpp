@@ -1,18 +1,14 @@
-#include "analysis/staging/found/infer.h"
+#include "analysis/staging/found/sources.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 
-#include "analysis/staging/found/generation.h"
-#include "analysis/staging/found/periods.h"
 #include "analysis/staging/found/steps.h"
-#include "analysis/staging/found/work_amount.h"
-#include "analysis/staging/found/work_sequence.h"
+#include "analysis/staging/found/work.h"
 #include "analysis/trace/gpu_order.h"
 #include "model/words.h"
 
@@ -102,33 +98,17 @@ ThreadVerdict judge_thread(const Trace& trace, const WorkSequence& sequence) {
   return best;
 }
 
-// When the last of the work of some calls ends on the GPU.
-class WorkEnds {
- public:
-  void ask(std::uint32_t call) { ends_.emplace(call, 0); }
-  void answer(const Trace& trace) {
-    if (ends_.empty()) return;
-    each_gpu_work(trace, [&](const auto& work) {
-      if (const auto found = ends_.find(work.api); found != ends_.end()) found->second = std::max(found->second, end_of(work));
-    });
-  }
-  Ns of(std::uint32_t call) const {
-    const auto found = ends_.find(call);
-    return found == ends_.end() ? 0 : found->second;
-  }
-
- private:
-  std::unordered_map<std::uint32_t, Ns> ends_;
-};
-
 // Each step from its first launch to that of the next; the last of a run to the end of its wait, or of its work where nobody waits.
 class StepTimes {
  public:
   StepTimes(const Trace& trace, const WorkSequence& sequence, const std::vector<Generation::Step>& steps)
       : trace_(trace), sequence_(sequence), steps_(steps) {
     for (const Generation::Step& step : steps)
-      if (step.ends_run && wait_after(step) == kNone) ends_.ask(sequence.calls[step.last - 1]);
-    ends_.answer(trace);
+      if (step.ends_run && wait_after(step) == kNone) ends_.emplace(sequence.calls[step.last - 1], 0);
+    if (ends_.empty()) return;
+    each_gpu_work(trace, [&](const auto& work) {
+      if (const auto found = ends_.find(work.api); found != ends_.end()) found->second = std::max(found->second, end_of(work));
+    });
   }
   Ns start_ns(std::size_t step) const { return call(steps_[step].first).start_ns; }
   Ns end_ns(std::size_t step) const {
@@ -136,7 +116,7 @@ class StepTimes {
     if (!each.ends_run) return call(each.last).start_ns;
     const std::uint32_t wait = wait_after(each);
     const Ns end_ns =
-        wait != kNone ? call(wait).end_ns() : std::max(call(each.last - 1).end_ns(), ends_.of(sequence_.calls[each.last - 1]));
+        wait != kNone ? call(wait).end_ns() : std::max(call(each.last - 1).end_ns(), ends_.at(sequence_.calls[each.last - 1]));
     return step + 1 < steps_.size() ? std::min(end_ns, start_ns(step + 1)) : end_ns;
   }
 
@@ -149,7 +129,7 @@ class StepTimes {
   const Trace& trace_;
   const WorkSequence& sequence_;
   const std::vector<Generation::Step>& steps_;
-  WorkEnds ends_;
+  std::unordered_map<std::uint32_t, Ns> ends_;  // by call that nobody waits for: when the last of its work ends on the GPU
 };
 
 void append_stages(const Trace& trace, const WorkSequence& sequence, const std::vector<Generation::Step>& steps,

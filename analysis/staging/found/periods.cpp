@@ -1,4 +1,4 @@
-#include "analysis/staging/found/periods.h"
+#include "analysis/staging/found/steps.h"
 
 #include <algorithm>
 

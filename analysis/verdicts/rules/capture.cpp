@@ -1,4 +1,4 @@
-#include "analysis/verdicts/rules/capture.h"
+#include "analysis/verdicts/rules/fields.h"
 
 #include "model/shell.h"
 

@@ -1,7 +1,47 @@
 #include "analysis/verdicts/rules/compile.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "model/figures.h"
+
 namespace nl::analysis::rules {
 namespace {
+
+std::string count_text(double value) {
+  if (std::abs(value) >= 1e15) return fmt::format("{:.3g}", value);
+  if (value != std::floor(value)) return std::abs(value) < 100 ? fmt::format("{:.1f}", value) : count_text(std::round(value));
+  return with_commas(fmt::format("{:.0f}", value == 0 ? 0 : value));  // no -0
+}
+
+std::string number_text(double value, Unit unit) {
+  switch (unit) {
+    case Unit::kShare: return fmt::format("{:.{}f} %", value * 100, std::abs(value) < 0.0995 && value != 0 ? 1 : 0);
+    case Unit::kTime: return short_time(value);
+    case Unit::kBytes: return with_prefix(value, "B");
+    case Unit::kFlops: return with_prefix(value, "FLOP");
+    case Unit::kFlopsPerS: return with_prefix(value, "FLOP/s");
+    case Unit::kCount: return count_text(value);
+    case Unit::kMegahertz:
+    case Unit::kWatts:
+    case Unit::kCelsius: return fmt::format("{:.0f} {}", value, unit_word(unit));
+    case Unit::kJoules: return three_digits(value) + " J";
+    case Unit::kNumber:
+    case Unit::kWords: break;
+  }
+  return three_digits(value);
+}
+
+std::optional<Unit> named_unit(std::string_view word) {
+  static constexpr std::pair<std::string_view, Unit> kNames[] = {
+      {"percent", Unit::kShare}, {"time", Unit::kTime}, {"bytes", Unit::kBytes}, {"count", Unit::kCount}, {"number", Unit::kNumber}};
+  for (const auto& [name, unit] : kNames)
+    if (name == word) return unit;
+  return std::nullopt;
+}
 
 Expression expression(const RuleText& text, RuleScope scope, Type type, const char* part) {
   auto parsed = parse_expression(text.text, scope);
@@ -49,6 +89,66 @@ CompiledRule compile(const RuleSpec& spec) {
 }
 
 }  // namespace
+
+std::string value_text(const Value& value, Type type, Unit unit) {
+  if (!value.known) return value.captured ? "no value" : "not captured";
+  if (type == Type::kText) return std::string(value.text);
+  if (type == Type::kTruth) return value.truth ? "yes" : "no";
+  return number_text(value.number, unit);
+}
+
+Sentence::Parsed Sentence::parse(std::string_view text, RuleScope scope) {
+  Sentence sentence;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t open = std::min(text.find('{', at), text.size());
+    Piece piece{std::string(text.substr(at, open - at)), {}, Unit::kNumber, {}, {}};
+    at = open;
+    if (open < text.size()) {
+      const std::size_t close = text.find('}', open);
+      if (close == std::string_view::npos) return {{}, {"this '{' has no '}'", open, {}, {}}};
+      std::string_view inner = text.substr(open + 1, close - open - 1);
+      std::optional<Unit> unit;
+      const auto colon = inner.rfind(':');
+      const std::string_view suffix = colon == std::string_view::npos ? std::string_view() : inner.substr(colon + 1);
+      // {copies:copy|copies} is "1 copy" or "3 copies".
+      if (const auto bar = suffix.find('|'); bar != std::string_view::npos && suffix.find_first_of("\"'") == std::string_view::npos) {
+        piece.one = suffix.substr(0, bar), piece.many = suffix.substr(bar + 1);
+        unit = Unit::kCount;
+      } else {
+        unit = named_unit(suffix);
+      }
+      if (unit) inner = inner.substr(0, colon);
+      auto parsed = parse_expression(inner, scope);
+      if (!parsed.expression) {
+        parsed.fault.at += open + 1;
+        return {{}, std::move(parsed.fault)};
+      }
+      piece.unit = unit.value_or(parsed.expression->unit());
+      piece.expression = std::move(parsed.expression);
+      at = close + 1;
+    }
+    sentence.pieces_.push_back(std::move(piece));
+  }
+  return {std::move(sentence), {}};
+}
+
+std::string Sentence::text(const Subject& subject) const {
+  std::string text;
+  std::vector<Expression::Missing> ignored;
+  for (const Piece& piece : pieces_) {
+    text += piece.before;
+    if (!piece.expression) continue;
+    if (const Field* field = piece.expression->field(); field && field->shown) {
+      text += field->shown(subject);
+      continue;
+    }
+    const Value value = piece.expression->evaluate(subject, ignored);
+    text += value_text(value, piece.expression->type(), piece.unit);
+    if (!piece.many.empty() && value.known) text += " " + (value.number == 1 ? piece.one : piece.many);
+  }
+  return text;
+}
 
 Compiled compile_rule(const RuleSpec& spec) {
   try {

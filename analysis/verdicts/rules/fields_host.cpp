@@ -1,55 +1,140 @@
+#include <fmt/format.h>
+
 #include "analysis/verdicts/rules/fields.h"
+#include "model/words.h"
 
 namespace nl::analysis::rules {
 namespace {
 
-Value part_of(Ns part_ns, Ns whole_ns) {
-  return whole_ns > 0 ? Value::of(static_cast<double>(part_ns) / static_cast<double>(whole_ns)) : Value::none();
-}
+const LaunchWaits* waits_of(const Subject& s) { return pointer_into(s.stage().launch_waits); }
 
 template <CallKind LateLaunches::* Call, CallKind Kind>
 Value late_share(const Subject& s) {
-  const auto& waits = s.stage().launch_waits;
-  if (!waits) return Value::not_captured();
+  if (!waits_of(s)) return Value::not_captured();
   Ns sum = 0;
-  for (const LateLaunches& late : waits->late) sum += late.*Call == Kind ? late.wait_ns() : 0;
-  return part_of(sum, waits->wait_ns());
-}
-
-Value outside_share(const Subject& s) {
-  const auto& waits = s.stage().launch_waits;
-  return waits ? part_of(waits->outside_calls_ns, waits->starved_ns) : Value::not_captured();
+  for (const LateLaunches& late : waits_of(s)->late) sum += late.*Call == Kind ? late.wait_ns() : 0;
+  return Value::of(sum).over(waits_of(s)->wait_ns());
 }
 
 Value call_name(const Subject& s) {
-  const auto& waits = s.stage().launch_waits;
-  if (!waits) return Value::not_captured();
-  return waits->calls.empty() ? Value::none() : Value::of_text(waits->calls.front().name);
+  if (!waits_of(s)) return Value::not_captured();
+  return waits_of(s)->calls.empty() ? Value::none() : Value::of_text(waits_of(s)->calls.front().name);
 }
 
 Value call_share(const Subject& s) {
-  const auto& waits = s.stage().launch_waits;
-  if (!waits) return Value::not_captured();
-  return part_of(waits->calls.empty() ? 0 : waits->calls.front().time_ns, waits->starved_ns);
+  if (!waits_of(s)) return Value::not_captured();
+  return Value::of(waits_of(s)->calls.empty() ? 0 : waits_of(s)->calls.front().time_ns).over(waits_of(s)->starved_ns);
+}
+
+const HostCode* code_of(const Subject& s) { return pointer_into(s.stage().host_code); }
+
+// Nothing where samples are too few to tell.
+const HostCode* told_code(const Subject& s) {
+  const auto& code = s.stage().host_code;
+  return code && code->samples >= kMinHostSamples && s.budget() ? &*code : nullptr;
+}
+
+// Of the stage's time: the part of its launch-starved time.
+Value part_of_wall(const Subject& s, double part) {
+  return Value::of(part * static_cast<double>(s.budget()->launch_starved_ns)).over(s.budget()->wall_ns);
+}
+
+template <HostWork... Kinds>
+Value work_share(const Subject& s) {
+  const HostCode* code = told_code(s);
+  if (code == nullptr) return Value::not_captured();
+  std::uint64_t samples = 0;
+  for (const HostWorkTime& each : code->kinds)
+    if (((each.kind == Kinds) || ...)) samples += each.samples;
+  return part_of_wall(s, static_cast<double>(samples) / static_cast<double>(code->samples));
+}
+
+Value garbage_share(const Subject& s) {
+  const auto& code = s.stage().host_code;
+  if (!s.run->host || !code || !s.budget()) return Value::not_captured();
+  return code->waited_ns > 0 ? part_of_wall(s, static_cast<double>(code->collection_ns) / static_cast<double>(code->waited_ns))
+                             : Value::of(0);
+}
+
+const HostLine* top_line(const Subject& s) {
+  const HostCode* code = told_code(s);
+  return code != nullptr && !code->lines.empty() ? &code->lines.front() : nullptr;
+}
+
+const SyncLine* top_sync(const Subject& s) {
+  const auto& code = s.stage().host_code;
+  return code && !code->syncs.empty() && code->syncs.front().time_ns ? &code->syncs.front() : nullptr;
+}
+
+template <auto Top>
+Value line_function(const Subject& s) {
+  const auto* line = Top(s);
+  return line != nullptr ? Value::of_text(line->frame.function) : Value::not_captured();
+}
+
+template <auto Top>
+std::string line_text(const Subject& s) {
+  const auto* line = Top(s);
+  return line != nullptr ? fmt::format("{} ({})", line->frame.function, place_text(line->frame)) : std::string();
+}
+
+Value line_share(const Subject& s) {
+  const HostLine* line = top_line(s);
+  if (line == nullptr) return Value::not_captured();
+  return part_of_wall(s, static_cast<double>(line->samples) / static_cast<double>(s.stage().host_code->samples));
+}
+
+Value sync_line_share(const Subject& s) {
+  const SyncLine* line = top_sync(s);
+  return line != nullptr ? Value::of(*line->time_ns).over(s.stage().wall.total_ns) : Value::not_captured();
+}
+
+void add_launch_wait_fields(std::vector<Field>& fields) {
+  const FieldGroup add(fields, Capture::kCuda, Place::kLaunchWaits);
+  constexpr auto kBefore = &LateLaunches::before, kLaunch = &LateLaunches::launch;
+  add("late_after_wait_share", Unit::kShare, "of `launch_wait_time`: the launching thread's call before was a wait for the GPU",
+      late_share<kBefore, CallKind::kWait>);
+  add("late_after_copy_share", Unit::kShare, "likewise: a copy or memset", late_share<kBefore, CallKind::kCopy>);
+  add("late_after_graph_share", Unit::kShare, "likewise: the launch of a CUDA graph", late_share<kBefore, CallKind::kGraphLaunch>);
+  add("late_after_kernel_share", Unit::kShare, "likewise: the launch of a kernel", late_share<kBefore, CallKind::kKernelLaunch>);
+  add("late_graph_share", Unit::kShare, "of `launch_wait_time`: the late launch is that of a CUDA graph",
+      late_share<kLaunch, CallKind::kGraphLaunch>);
+  add("starved_code_share", Unit::kShare, "of `launch_starved_time`: the launching thread is in no CUDA call", [](const Subject& s) {
+    return waits_of(s) ? Value::of(waits_of(s)->outside_calls_ns).over(waits_of(s)->starved_ns) : Value::not_captured();
+  });
+  add("starved_call_share", Unit::kShare, "of `launch_starved_time`: it is in `starved_call`", call_share);
+  add.text("starved_call", "the CUDA call that it spends most of `launch_starved_time` in", call_name);
+}
+
+void add_host_code_fields(std::vector<Field>& fields) {
+  const FieldGroup add(fields, Capture::kHostStacks, Place::kHostCode);
+  add("host_samples", Unit::kCount, "samples of the launching threads in `launch_starved_time`", member_of<code_of, &HostCode::samples>);
+  add("host_tokenizer_share", Unit::kShare, "of `total_time`: the GPU waits for a launch, and the host tokenises",
+      work_share<HostWork::kTokenizer>);
+  add("host_sampling_share", Unit::kShare, "likewise: it chooses the next token, or tests for the end", work_share<HostWork::kSampling>);
+  add("host_generation_share", Unit::kShare, "likewise: it is in the loop around the model", work_share<HostWork::kGeneration>);
+  add("host_module_share", Unit::kShare, "likewise: it is in the model's modules or in PyTorch under them",
+      work_share<HostWork::kModel, HostWork::kFramework>);
+  add("host_compiler_share", Unit::kShare, "likewise: it is in torch.compile and its wrappers", work_share<HostWork::kCompiler>);
+  add("host_sync_share", Unit::kShare, "likewise: it is at a line that asks the GPU for a value", work_share<HostWork::kSync>);
+  add("host_data_loader_share", Unit::kShare, "likewise: it loads data", work_share<HostWork::kDataLoader>);
+  add("host_server_share", Unit::kShare, "likewise: it is in an event loop, a queue or HTTP", work_share<HostWork::kServer>);
+  add("host_other_share", Unit::kShare, "likewise: it is in other code of the program", work_share<HostWork::kOther>);
+  add("garbage_share", Unit::kShare, "of `total_time`: the GPU waits for a launch during a garbage collection", garbage_share);
+  add("garbage_collections", Unit::kCount, "of at least 50 µs, in such waits",
+      [](const Subject& s) { return s.run->host ? member_of<code_of, &HostCode::collections>(s) : Value::not_captured(); });
+  add.text("host_line", "the line with the most samples: its function, in sentences with file and line", line_function<top_line>,
+           line_text<top_line>);
+  add("host_line_share", Unit::kShare, "of `total_time`: the GPU waits for a launch, and the host is at `host_line`", line_share);
+  add.text("sync_line", "the line that waits for the GPU longest, likewise", line_function<top_sync>, line_text<top_sync>);
+  add("sync_line_share", Unit::kShare, "of `total_time`: `sync_line` waits", sync_line_share);
 }
 
 }  // namespace
 
 void add_host_fields(std::vector<Field>& fields) {
-  const auto share = [&](std::string_view name, std::string_view help, Value (*read)(const Subject&)) {
-    fields.push_back({name, kN, Unit::kShare, Capture::kCuda, Place::kLaunchWaits, help, read});
-  };
-  constexpr auto kBefore = &LateLaunches::before, kLaunch = &LateLaunches::launch;
-  share("late_after_wait_share", "of `launch_wait_time`: the launching thread's call before was a wait for the GPU",
-        late_share<kBefore, CallKind::kWait>);
-  share("late_after_copy_share", "likewise: a copy or memset", late_share<kBefore, CallKind::kCopy>);
-  share("late_after_graph_share", "likewise: the launch of a CUDA graph", late_share<kBefore, CallKind::kGraphLaunch>);
-  share("late_after_kernel_share", "likewise: the launch of a kernel", late_share<kBefore, CallKind::kKernelLaunch>);
-  share("late_graph_share", "of `launch_wait_time`: the late launch is that of a CUDA graph", late_share<kLaunch, CallKind::kGraphLaunch>);
-  share("starved_code_share", "of `launch_starved_time`: the launching thread is in no CUDA call", outside_share);
-  share("starved_call_share", "of `launch_starved_time`: it is in `starved_call`", call_share);
-  fields.push_back({"starved_call", Type::kText, Unit::kWords, Capture::kCuda, Place::kLaunchWaits,
-                    "the CUDA call that it spends most of `launch_starved_time` in", call_name});
+  add_launch_wait_fields(fields);
+  add_host_code_fields(fields);
 }
 
 }  // namespace nl::analysis::rules

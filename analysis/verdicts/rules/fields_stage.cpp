@@ -9,35 +9,31 @@ namespace nl::analysis::rules {
 namespace {
 
 using A = StageActivity;
-using Read = Value (*)(const Subject&);
-
 template <auto Member>
 Value wall(const Subject& s) {
-  const TimeSummary& time = s.stage().wall;
-  return time.count > 0 ? Value::of(static_cast<double>(time.*Member)) : Value::none();
+  return member_of_times<Member>(s.stage().wall);
+}
+
+template <auto Member>
+Value of_stage(const Subject& s) {
+  return Value::of(s.stage().*Member);
 }
 
 template <auto Member>
 Value per_window(const Subject& s) {
-  if (!s.activity()) return Value::not_captured();
-  const double windows = static_cast<double>(s.stage().wall.count);
-  return windows > 0 ? Value::of(static_cast<double>(s.activity()->*Member) / windows) : Value::none();
+  return member_of<&Subject::activity, Member>(s).over(s.stage().wall.count);
 }
 
 template <auto Member>
-Value efficiency(const Subject& s) {
-  return s.work() ? Value::of(s.work()->*Member) : Value::not_captured();
-}
+constexpr Read efficiency = member_of<&Subject::work, Member>;
 
 template <auto Member>
-Value slowdown(const Subject& s) {
-  return s.slower() ? Value::of(s.slower()->*Member) : Value::not_captured();
-}
+constexpr Read slowdown = member_of<&Subject::slower, Member>;
 
 // Too few windows to tell is no want of a capture.
-template <class T>
-Value of_or_none(const std::optional<T>& value) {
-  return value ? Value::of(value) : Value::none();
+template <auto Member>
+Value of_stage_or_none(const Subject& s) {
+  return s.stage().*Member ? of_stage<Member>(s) : Value::none();
 }
 
 Value kind_word(const Subject& s) {
@@ -55,14 +51,12 @@ Value has_steps(const Subject& s) { return Value::of_truth(nl::stage_kind(s.stag
 
 Value foreign_share(const Subject& s) {
   if (!s.stage().foreign_gpu_ns || !s.budget()) return Value::not_captured();
-  const double busy = static_cast<double>(s.budget()->busy_ns());
-  return busy > 0 ? Value::of(static_cast<double>(*s.stage().foreign_gpu_ns) / busy) : Value::none();
+  return Value::of(*s.stage().foreign_gpu_ns).over(s.budget()->busy_ns());
 }
 
 Value overlap(const Subject& s) {
   if (!s.stage().gpu_busy_ns || !s.stage().gpu_sum_ns) return Value::not_captured();
-  if (*s.stage().gpu_busy_ns <= 0) return Value::none();
-  return Value::of(static_cast<double>(*s.stage().gpu_sum_ns) / static_cast<double>(*s.stage().gpu_busy_ns));
+  return Value::of(*s.stage().gpu_sum_ns).over(*s.stage().gpu_busy_ns);
 }
 
 Value device_imbalance(const Subject& s) {
@@ -77,10 +71,7 @@ Value device_imbalance(const Subject& s) {
   return working > 1 ? Value::of(1 - static_cast<double>(least) / static_cast<double>(most)) : Value::none();
 }
 
-Value ideal_share(const Subject& s) {
-  if (!s.work() || !s.work()->ideal_ns) return Value::not_captured();
-  return s.stage().wall.mean_ns > 0 ? Value::of(*s.work()->ideal_ns / s.stage().wall.mean_ns) : Value::none();
-}
+Value ideal_share(const Subject& s) { return efficiency<&StageEfficiency::ideal_ns>(s).over(s.stage().wall.mean_ns); }
 
 Value limit(const Subject& s) { return s.work() && s.work()->limit ? Value::of_text(key_of(*s.work()->limit)) : Value::not_captured(); }
 
@@ -124,8 +115,7 @@ Value usual_launch_wait(const Subject& s) {
 Value usual_share(const Subject& s, Ns (*part)(const Budget&)) {
   const auto each = usual(s);
   if (!each) return Value::not_captured();
-  return each->budget.wall_ns > 0 ? Value::of(static_cast<double>(part(each->budget)) / static_cast<double>(each->budget.wall_ns))
-                                  : Value::none();
+  return Value::of(part(each->budget)).over(each->budget.wall_ns);
 }
 
 Value slow_window_share(const Subject& s) {
@@ -140,101 +130,79 @@ template <auto Member>
 Value slow_loads(const Subject& s) {
   const auto& slow = s.stage().slow_windows;
   if (!s.budget() || (slow && !((*slow).*Member))) return Value::not_captured();
-  return Value::of(slow ? static_cast<double>(*((*slow).*Member)) : 0.0);
+  return Value::of(slow ? *((*slow).*Member) : 0);
 }
 
 void add_slow_windows(std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read, Place place = Place::kSelf) {
-    fields.push_back({name, kN, unit, Capture::kCuda, place, help, read});
-  };
+  const FieldGroup add(fields, Capture::kCuda, Place::kSelf), of_budget(fields, Capture::kCuda, Place::kBudget);
   add("slow_windows", Unit::kCount, "windows that take more than 1.5 times the median, where there are at least 8", [](const Subject& s) {
     if (!s.budget()) return Value::not_captured();
-    return Value::of(s.stage().slow_windows ? static_cast<double>(s.stage().slow_windows->count) : 0.0);
+    return Value::of(s.stage().slow_windows ? s.stage().slow_windows->count : 0);
   });
-  fields.push_back({"slow_by_loading", Type::kTruth, Unit::kWords, Capture::kCuda, Place::kSelf,
-                    "half of the slow windows or more have a call that loads GPU code; false where such calls were not captured",
-                    [](const Subject& s) { return s.budget() ? Value::of_truth(is_slow_by_loading(s.stage())) : Value::not_captured(); }});
+  add.truth("slow_by_loading", "half of the slow windows or more have a call that loads GPU code; false where such calls were not captured",
+            [](const Subject& s) { return s.budget() ? Value::of_truth(is_slow_by_loading(s.stage())) : Value::not_captured(); });
   add("usual_time", Unit::kTime, "`total_time`, if windows that are slow by loading took as long as the others on average", usual_time);
   add("slow_window_share", Unit::kShare, "of `total_time`: what these windows take beyond that", slow_window_share);
-  add("usual_launch_wait_time", Unit::kTime, "`launch_wait_time`, likewise: without what only these windows wait", usual_launch_wait,
-      Place::kBudget);
-  add(
-      "usual_launch_wait_share", Unit::kShare, "`usual_launch_wait_time` ÷ `usual_time`",
-      [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.launch_wait_ns(); }); }, Place::kBudget);
-  add(
-      "usual_compute_share", Unit::kShare, "`gpu_compute_share`, likewise",
-      [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.gpu_compute_ns; }); }, Place::kBudget);
+  of_budget("usual_launch_wait_time", Unit::kTime, "`launch_wait_time`, likewise: without what only these windows wait", usual_launch_wait);
+  of_budget("usual_launch_wait_share", Unit::kShare, "`usual_launch_wait_time` ÷ `usual_time`",
+            [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.launch_wait_ns(); }); });
+  of_budget("usual_compute_share", Unit::kShare, "`gpu_compute_share`, likewise",
+            [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.gpu_compute_ns; }); });
   add("module_loads", Unit::kCount, "in the slow windows: calls that load GPU code (cuModuleLoad, cuLibraryLoadData …)",
       slow_loads<&SlowWindows::module_loads>);
   add("module_load_time", Unit::kTime, "time inside these calls", slow_loads<&SlowWindows::module_load_ns>);
 }
 
 void add_windows(std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, Unit unit, Capture capture, std::string_view help, Read read) {
-    fields.push_back({name, kN, unit, capture, Place::kSelf, help, read});
-  };
-  fields.push_back(
-      {"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or the name of the range",
-       [](const Subject& s) { return Value::of_text(s.stage().name); }, [](const Subject& s) { return stage_title(s.stage()); }});
-  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf,
-                    "prefill, decode, step, request (what encloses them), capture (there are no stages) or other", kind_word});
-  fields.push_back({"has_steps", Type::kTruth, Unit::kWords, Capture::kAlways, Place::kSelf,
-                    "this is decode, and it has decode_step ranges", has_steps});
-  add("windows", Unit::kCount, Capture::kAlways, "measured executions",
-      [](const Subject& s) { return Value::of(static_cast<double>(s.stage().wall.count)); });
-  add("warmup_windows", Unit::kCount, Capture::kAlways, "executions left out as warm-up",
-      [](const Subject& s) { return Value::of(static_cast<double>(s.stage().warmup_windows)); });
-  add("mean_time", Unit::kTime, Capture::kAlways, "wall time of a window", wall<&TimeSummary::mean_ns>);
-  add("median_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::median_ns>);
-  add("p99_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::p99_ns>);
-  add("min_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::min_ns>);
-  add("max_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::max_ns>);
-  add("std_time", Unit::kTime, Capture::kAlways, "standard deviation over the windows", wall<&TimeSummary::stddev_ns>);
-  add("first_window_time", Unit::kTime, Capture::kAlways, "of the first measured window",
-      [](const Subject& s) { return of_or_none(s.stage().first_window_ns); });
-  add("rest_median_time", Unit::kTime, Capture::kAlways, "median of the measured windows after it",
-      [](const Subject& s) { return of_or_none(s.stage().rest_median_ns); });
-  add("first_in_iteration_time", Unit::kTime, Capture::kAlways, "where iterations have several windows: median of their first windows",
-      [](const Subject& s) { return of_or_none(s.stage().first_in_iteration_ns); });
-  add("later_in_iteration_time", Unit::kTime, Capture::kAlways, "median of the other windows",
-      [](const Subject& s) { return of_or_none(s.stage().later_in_iteration_ns); });
-  add("run_share", Unit::kShare, Capture::kStages, "`total_time` ÷ the run's", [](const Subject& s) {
-    if (!s.totals->span_ns) return Value::not_captured();
-    return Value::of(static_cast<double>(s.stage().wall.total_ns) / static_cast<double>(*s.totals->span_ns));
+  const FieldGroup add(fields, Capture::kAlways, Place::kSelf), on_gpu(fields, Capture::kCuda, Place::kSelf);
+  using S = StageEntry;
+  add.text(
+      "name", "prefill, decode, decode_step, or the name of the range", [](const Subject& s) { return Value::of_text(s.stage().name); },
+      [](const Subject& s) { return stage_title(s.stage()); });
+  add.text("kind", "prefill, decode, step, request (what encloses them), capture (there are no stages) or other", kind_word);
+  add.truth("has_steps", "this is decode, and it has decode_step ranges", has_steps);
+  add("windows", Unit::kCount, "measured executions", [](const Subject& s) { return Value::of(s.stage().wall.count); });
+  add("warmup_windows", Unit::kCount, "executions left out as warm-up", of_stage<&S::warmup_windows>);
+  add("mean_time", Unit::kTime, "wall time of a window", wall<&TimeSummary::mean_ns>);
+  add("median_time", Unit::kTime, "of a window", wall<&TimeSummary::median_ns>);
+  add("p99_time", Unit::kTime, "of a window", wall<&TimeSummary::p99_ns>);
+  add("min_time", Unit::kTime, "of a window", wall<&TimeSummary::min_ns>);
+  add("max_time", Unit::kTime, "of a window", wall<&TimeSummary::max_ns>);
+  add("std_time", Unit::kTime, "standard deviation over the windows", wall<&TimeSummary::stddev_ns>);
+  add("first_window_time", Unit::kTime, "of the first measured window", of_stage_or_none<&S::first_window_ns>);
+  add("rest_median_time", Unit::kTime, "median of the measured windows after it", of_stage_or_none<&S::rest_median_ns>);
+  add("first_in_iteration_time", Unit::kTime, "where iterations have several windows: median of their first windows",
+      of_stage_or_none<&S::first_in_iteration_ns>);
+  add("later_in_iteration_time", Unit::kTime, "median of the other windows", of_stage_or_none<&S::later_in_iteration_ns>);
+  FieldGroup(fields, Capture::kStages, Place::kSelf)("run_share", Unit::kShare, "`total_time` ÷ the run's", [](const Subject& s) {
+    return s.totals->span_ns ? Value::of(s.stage().wall.total_ns).over(*s.totals->span_ns) : Value::not_captured();
   });
-  add("open_ranges", Unit::kCount, Capture::kAlways, "ranges that never closed",
-      [](const Subject& s) { return Value::of(static_cast<double>(s.stage().open_ranges)); });
-  add("gpu_busy_time", Unit::kTime, Capture::kCuda, "union of the GPU work launched in the windows; of several GPUs, the mean",
-      [](const Subject& s) { return Value::of(s.stage().gpu_busy_ns); });
-  fields.push_back({"runs_on", Type::kTruth, Unit::kWords, Capture::kCuda, Place::kSelf,
-                    "its ranges end before that work, because they do not wait for it",
-                    [](const Subject& s) { return s.stage().gpu_busy_ns ? Value::of_truth(s.stage().runs_on()) : Value::not_captured(); }});
-  add("overlap", Unit::kNumber, Capture::kCuda, "plain sum of that work ÷ its union: 1 where nothing runs at the same time", overlap);
-  add("foreign_share", Unit::kShare, Capture::kCuda, "of the GPU time in the windows: launched outside them", foreign_share);
-  add("device_imbalance", Unit::kShare, Capture::kCuda, "1 − busy time of the least busy GPU ÷ of the busiest; no value with one GPU",
-      device_imbalance);
-  add("tokens_per_window", Unit::kCount, Capture::kModel, "tokens of one window, where known",
-      [](const Subject& s) { return Value::of(s.stage().tokens_per_window); });
+  add("open_ranges", Unit::kCount, "ranges that never closed", of_stage<&S::open_ranges>);
+  on_gpu("gpu_busy_time", Unit::kTime, "union of the GPU work launched in the windows; of several GPUs, the mean",
+         of_stage<&S::gpu_busy_ns>);
+  on_gpu.truth("runs_on", "its ranges end before that work, because they do not wait for it",
+               [](const Subject& s) { return s.stage().gpu_busy_ns ? Value::of_truth(s.stage().runs_on()) : Value::not_captured(); });
+  on_gpu("overlap", Unit::kNumber, "plain sum of that work ÷ its union: 1 where nothing runs at the same time", overlap);
+  on_gpu("foreign_share", Unit::kShare, "of the GPU time in the windows: launched outside them", foreign_share);
+  on_gpu("device_imbalance", Unit::kShare, "1 − busy time of the least busy GPU ÷ of the busiest; no value with one GPU", device_imbalance);
+  FieldGroup(fields, Capture::kModel, Place::kSelf)("tokens_per_window", Unit::kCount, "tokens of one window, where known",
+                                                    of_stage<&S::tokens_per_window>);
   add_figure_fields(RunMetricScope::kStage, RunPart::kSelf, fields);
 }
 
 void add_per_window(std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, std::string_view help, Read read) {
-    fields.push_back({name, kN, Unit::kCount, Capture::kCuda, Place::kActivity, help, read});
-  };
-  add("launches_per_window", "`launches` ÷ `windows`", per_window<&A::launches>);
-  add("syncs_per_window", "`sync_calls` ÷ `windows`", per_window<&A::sync_calls>);
-  add("kernels_per_window", "`kernels` ÷ `windows`", per_window<&A::kernels>);
-  add("h2d_per_window", "`h2d_copies` ÷ `windows`", per_window<&A::h2d_copies>);
-  add("memsets_per_window", "`memsets` ÷ `windows`", per_window<&A::memsets>);
-  add("gemms_per_window", "`gemm_kernels` ÷ `windows`", per_window<&A::gemm_kernels>);
-  add("d2h_per_window", "`d2h_copies` ÷ `windows`", per_window<&A::d2h_copies>);
+  const FieldGroup add(fields, Capture::kCuda, Place::kActivity);
+  add("launches_per_window", Unit::kCount, "`launches` ÷ `windows`", per_window<&A::launches>);
+  add("syncs_per_window", Unit::kCount, "`sync_calls` ÷ `windows`", per_window<&A::sync_calls>);
+  add("kernels_per_window", Unit::kCount, "`kernels` ÷ `windows`", per_window<&A::kernels>);
+  add("h2d_per_window", Unit::kCount, "`h2d_copies` ÷ `windows`", per_window<&A::h2d_copies>);
+  add("memsets_per_window", Unit::kCount, "`memsets` ÷ `windows`", per_window<&A::memsets>);
+  add("gemms_per_window", Unit::kCount, "`gemm_kernels` ÷ `windows`", per_window<&A::gemm_kernels>);
+  add("d2h_per_window", Unit::kCount, "`d2h_copies` ÷ `windows`", per_window<&A::d2h_copies>);
 }
 
 void add_efficiency(std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read) {
-    fields.push_back({name, kN, unit, Capture::kModel, Place::kEfficiency, help, read});
-  };
+  const FieldGroup add(fields, Capture::kModel, Place::kEfficiency);
   using E = StageEfficiency;
   add_figure_fields(RunMetricScope::kStage, RunPart::kEfficiency, fields);
   add("mfu_busy", Unit::kShare, "the same over the GPU's compute time", efficiency<&E::mfu_busy>);
@@ -244,20 +212,17 @@ void add_efficiency(std::vector<Field>& fields) {
   add("intensity", Unit::kNumber, "`flops` ÷ `bytes`", efficiency<&E::intensity>);
   add("ideal_time", Unit::kTime, "of one window at the hardware's limits", efficiency<&E::ideal_ns>);
   add("ideal_share", Unit::kShare, "`ideal_time` ÷ `mean_time`", ideal_share);
-  fields.push_back(
-      {"limit", Type::kText, Unit::kWords, Capture::kModel, Place::kEfficiency, "compute or memory: what sets that limit", limit});
+  add.text("limit", "compute or memory: what sets that limit", limit);
 }
 
 void add_cost(std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, Unit unit, Capture capture, Place place, std::string_view help, Read read) {
-    fields.push_back({name, kN, unit, capture, place, help, read});
-  };
-  add("slowdown", Unit::kShare, Capture::kBare, Place::kSlowdown, "slowdown by profiling: 7 % is 0.07", slowdown<&StageSlowdown::slowdown>);
-  add("slowdown_low", Unit::kShare, Capture::kBare, Place::kSlowdown, "lower end of its 95 % range", slowdown<&StageSlowdown::low>);
-  add("slowdown_high", Unit::kShare, Capture::kBare, Place::kSlowdown, "upper end of its 95 % range", slowdown<&StageSlowdown::high>);
+  const FieldGroup add(fields, Capture::kBare, Place::kSlowdown);
+  add("slowdown", Unit::kShare, "slowdown by profiling: 7 % is 0.07", slowdown<&StageSlowdown::slowdown>);
+  add("slowdown_low", Unit::kShare, "lower end of its 95 % range", slowdown<&StageSlowdown::low>);
+  add("slowdown_high", Unit::kShare, "upper end of its 95 % range", slowdown<&StageSlowdown::high>);
   add_figure_fields(RunMetricScope::kStage, RunPart::kEnergy, fields);
-  add("power", Unit::kWatts, Capture::kNvml, Place::kEnergy, "mean power in its windows",
-      [](const Subject& s) { return s.joules() ? Value::of(s.joules()->mean_power_w) : Value::not_captured(); });
+  FieldGroup(fields, Capture::kNvml, Place::kEnergy)("power", Unit::kWatts, "mean power in its windows",
+                                                     member_of<&Subject::joules, &StageEnergy::mean_power_w>);
 }
 
 }  // namespace
@@ -267,7 +232,6 @@ void add_stage_fields(std::vector<Field>& fields) {
   add_slow_windows(fields);
   add_stage_communication_fields(fields);
   add_host_fields(fields);
-  add_host_code_fields(fields);
   add_per_window(fields);
   add_efficiency(fields);
   add_cost(fields);

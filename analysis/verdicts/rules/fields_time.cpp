@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "analysis/verdicts/rules/fields.h"
 
 namespace nl::analysis::rules {
@@ -8,96 +6,55 @@ namespace {
 using A = StageActivity;
 using B = Budget;
 
-double ratio(double part, double whole) { return whole > 0 ? part / whole : std::numeric_limits<double>::quiet_NaN(); }
-
 template <auto Member>
-Value bin(const Subject& s) {
-  const Budget* budget = s.budget();
-  return budget ? Value::of(static_cast<double>(budget->*Member)) : Value::not_captured();
-}
+constexpr Read bin = member_of<&Subject::budget, Member>;
 
 template <auto Member>
 Value bin_share(const Subject& s) {
-  const Budget* budget = s.budget();
-  return budget ? Value::of(ratio(static_cast<double>(budget->*Member), static_cast<double>(budget->wall_ns))) : Value::not_captured();
+  return s.budget() ? bin<Member>(s).over(s.budget()->wall_ns) : Value::not_captured();
 }
 
 template <auto Member>
-Value done(const Subject& s) {
-  const StageActivity* activity = s.activity();
-  return activity ? Value::of(static_cast<double>(activity->*Member)) : Value::not_captured();
-}
+constexpr Read done = member_of<&Subject::activity, Member>;
 
 template <auto Part, auto Whole>
 Value done_share(const Subject& s) {
-  const StageActivity* activity = s.activity();
-  return activity ? Value::of(ratio(static_cast<double>(activity->*Part), static_cast<double>(activity->*Whole))) : Value::not_captured();
+  return s.activity() ? done<Part>(s).over(s.activity()->*Whole) : Value::not_captured();
 }
 
-Ns idle_ns(const Budget& b) {
-  return b.queue_wait_ns + b.sync_blocked_ns + b.launch_starved_ns + b.launch_latency_ns + b.other_host_ns + b.residual_ns;
-}
-
-Value gpu_idle(const Subject& s) { return s.budget() ? Value::of(static_cast<double>(idle_ns(*s.budget()))) : Value::not_captured(); }
-
-Value gpu_idle_share(const Subject& s) {
-  const Budget* b = s.budget();
-  return b ? Value::of(ratio(static_cast<double>(idle_ns(*b)), static_cast<double>(b->wall_ns))) : Value::not_captured();
-}
-
-Value gpu_paced_share(const Subject& s) { return s.budget() ? Value::of(paced_part(*s.budget())) : Value::not_captured(); }
-
-Value launch_wait(const Subject& s) {
-  return s.budget() ? Value::of(static_cast<double>(s.budget()->launch_wait_ns())) : Value::not_captured();
-}
-
-Value launch_wait_share(const Subject& s) {
-  const Budget* b = s.budget();
-  return b ? Value::of(ratio(static_cast<double>(b->launch_wait_ns()), static_cast<double>(b->wall_ns))) : Value::not_captured();
-}
-
-Value memcpy_time(const Subject& s) {
-  const StageActivity* a = s.activity();
-  return a ? Value::of(static_cast<double>(a->h2d_ns + a->d2h_ns + a->d2d_ns)) : Value::not_captured();
-}
-
-Value total_time(const Subject& s) { return Value::of(s.time_ns()); }
+Ns idle_ns(const Budget& b) { return b.sum_ns() - b.busy_ns(); }
+Ns memcpy_ns(const StageActivity& a) { return a.h2d_ns + a.d2h_ns + a.d2d_ns; }
 
 void add_bins(std::vector<Field>& fields) {
-  const auto time = [&](std::string_view name, std::string_view help, Value (*read)(const Subject&)) {
-    fields.push_back({name, kN, Unit::kTime, Capture::kCuda, Place::kBudget, help, read});
-  };
-  const auto share = [&](std::string_view name, std::string_view help, Value (*read)(const Subject&)) {
-    fields.push_back({name, kN, Unit::kShare, Capture::kCuda, Place::kBudget, help, read});
-  };
-  time("gpu_compute_time", "a kernel runs that is no communication", bin<&B::gpu_compute_ns>);
-  time("exposed_copy_time", "a copy or memset runs, and no kernel", bin<&B::exposed_copy_ns>);
-  time("queue_wait_time", "the GPU is idle, although its next work is already launched", bin<&B::queue_wait_ns>);
-  time("sync_time", "the GPU is idle, and the host waits for it inside a call", bin<&B::sync_blocked_ns>);
-  time("launch_starved_time", "the GPU is idle until the host begins the next launch call", bin<&B::launch_starved_ns>);
-  time("launch_latency_time", "the GPU is idle, and the launch call of its next work has begun since: driver and hardware",
-       bin<&B::launch_latency_ns>);
-  time("other_host_time", "the GPU is idle, and the window launches nothing more", bin<&B::other_host_ns>);
-  time("residual_time", "the GPU is idle, and the launch call of its next work is not in the capture", bin<&B::residual_ns>);
-  time("launch_wait_time", "`launch_starved_time` + `launch_latency_time`: launches in time would hide both", launch_wait);
-  time("gpu_idle_time", "no kernel, copy or memset runs", gpu_idle);
-  share("gpu_compute_share", "`gpu_compute_time` ÷ `total_time`", bin_share<&B::gpu_compute_ns>);
-  share("exposed_copy_share", "`exposed_copy_time` ÷ `total_time`", bin_share<&B::exposed_copy_ns>);
-  share("queue_wait_share", "`queue_wait_time` ÷ `total_time`", bin_share<&B::queue_wait_ns>);
-  share("sync_share", "`sync_time` ÷ `total_time`", bin_share<&B::sync_blocked_ns>);
-  share("launch_starved_share", "`launch_starved_time` ÷ `total_time`", bin_share<&B::launch_starved_ns>);
-  share("launch_latency_share", "`launch_latency_time` ÷ `total_time`", bin_share<&B::launch_latency_ns>);
-  share("other_host_share", "`other_host_time` ÷ `total_time`", bin_share<&B::other_host_ns>);
-  share("residual_share", "`residual_time` ÷ `total_time`", bin_share<&B::residual_ns>);
-  share("launch_wait_share", "`launch_wait_time` ÷ `total_time`", launch_wait_share);
-  share("gpu_idle_share", "`gpu_idle_time` ÷ `total_time`", gpu_idle_share);
-  share("gpu_paced_share", "of `total_time`: the GPU does not wait for the host; as far as this, faster kernels help", gpu_paced_share);
+  const FieldGroup add(fields, Capture::kCuda, Place::kBudget);
+  add("gpu_compute_time", Unit::kTime, "a kernel runs that is no communication", bin<&B::gpu_compute_ns>);
+  add("exposed_copy_time", Unit::kTime, "a copy or memset runs, and no kernel", bin<&B::exposed_copy_ns>);
+  add("queue_wait_time", Unit::kTime, "the GPU is idle, although its next work is already launched", bin<&B::queue_wait_ns>);
+  add("sync_time", Unit::kTime, "the GPU is idle, and the host waits for it inside a call", bin<&B::sync_blocked_ns>);
+  add("launch_starved_time", Unit::kTime, "the GPU is idle until the host begins the next launch call", bin<&B::launch_starved_ns>);
+  add("launch_latency_time", Unit::kTime, "the GPU is idle, and the launch call of its next work has begun since: driver and hardware",
+      bin<&B::launch_latency_ns>);
+  add("other_host_time", Unit::kTime, "the GPU is idle, and the window launches nothing more", bin<&B::other_host_ns>);
+  add("residual_time", Unit::kTime, "the GPU is idle, and the launch call of its next work is not in the capture", bin<&B::residual_ns>);
+  add("launch_wait_time", Unit::kTime, "`launch_starved_time` + `launch_latency_time`: launches in time would hide both",
+      bin<&B::launch_wait_ns>);
+  add("gpu_idle_time", Unit::kTime, "no kernel, copy or memset runs", bin<idle_ns>);
+  add("gpu_compute_share", Unit::kShare, "`gpu_compute_time` ÷ `total_time`", bin_share<&B::gpu_compute_ns>);
+  add("exposed_copy_share", Unit::kShare, "`exposed_copy_time` ÷ `total_time`", bin_share<&B::exposed_copy_ns>);
+  add("queue_wait_share", Unit::kShare, "`queue_wait_time` ÷ `total_time`", bin_share<&B::queue_wait_ns>);
+  add("sync_share", Unit::kShare, "`sync_time` ÷ `total_time`", bin_share<&B::sync_blocked_ns>);
+  add("launch_starved_share", Unit::kShare, "`launch_starved_time` ÷ `total_time`", bin_share<&B::launch_starved_ns>);
+  add("launch_latency_share", Unit::kShare, "`launch_latency_time` ÷ `total_time`", bin_share<&B::launch_latency_ns>);
+  add("other_host_share", Unit::kShare, "`other_host_time` ÷ `total_time`", bin_share<&B::other_host_ns>);
+  add("residual_share", Unit::kShare, "`residual_time` ÷ `total_time`", bin_share<&B::residual_ns>);
+  add("launch_wait_share", Unit::kShare, "`launch_wait_time` ÷ `total_time`", bin_share<&B::launch_wait_ns>);
+  add("gpu_idle_share", Unit::kShare, "`gpu_idle_time` ÷ `total_time`", bin_share<idle_ns>);
+  add("gpu_paced_share", Unit::kShare, "of `total_time`: the GPU does not wait for the host; as far as this, faster kernels help",
+      bin<paced_part>);
 }
 
 void add_calls(std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Value (*read)(const Subject&)) {
-    fields.push_back({name, kN, unit, Capture::kCuda, Place::kActivity, help, read});
-  };
+  const FieldGroup add(fields, Capture::kCuda, Place::kActivity);
   add("launches", Unit::kCount, "calls that launch GPU work", done<&A::launches>);
   add("launch_call_time", Unit::kTime, "host time inside them", done<&A::launch_call_ns>);
   add("mean_launch_time", Unit::kTime, "of one such call", done_share<&A::launch_call_ns, &A::launches>);
@@ -107,14 +64,12 @@ void add_calls(std::vector<Field>& fields) {
   add("sync_calls", Unit::kCount, "calls that wait for the GPU, including blocking copies", done<&A::sync_calls>);
   add("sync_call_time", Unit::kTime, "host time inside them; the GPU may be busy", done<&A::sync_call_ns>);
   add("streams", Unit::kCount, "GPU queues with work", done<&A::streams_used>);
-  fields.push_back(
-      {"longest_gap", kN, Unit::kTime, Capture::kCuda, Place::kGap, "the longest time without GPU work", done<&A::longest_gap_ns>});
+  FieldGroup(fields, Capture::kCuda, Place::kGap)("longest_gap", Unit::kTime, "the longest time without GPU work",
+                                                  done<&A::longest_gap_ns>);
 }
 
 void add_kernels(std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Value (*read)(const Subject&)) {
-    fields.push_back({name, kN, unit, Capture::kCuda, Place::kActivity, help, read});
-  };
+  const FieldGroup add(fields, Capture::kCuda, Place::kActivity);
   add("kernels", Unit::kCount, "kernels that run", done<&A::kernels>);
   add("kernel_time", Unit::kTime, "their plain sum", done<&A::kernel_sum_ns>);
   add("mean_kernel_time", Unit::kTime, "`kernel_time` ÷ `kernels`", done_share<&A::kernel_sum_ns, &A::kernels>);
@@ -141,14 +96,12 @@ void add_kernels(std::vector<Field>& fields) {
 }
 
 void add_copies(std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Value (*read)(const Subject&)) {
-    fields.push_back({name, kN, unit, Capture::kCuda, Place::kActivity, help, read});
-  };
+  const FieldGroup add(fields, Capture::kCuda, Place::kActivity);
   add("h2d_time", Unit::kTime, "copies from host to device, plain sum", done<&A::h2d_ns>);
   add("d2h_time", Unit::kTime, "copies from device to host, plain sum", done<&A::d2h_ns>);
   add("d2d_time", Unit::kTime, "copies on one device, plain sum", done<&A::d2d_ns>);
   add("memset_time", Unit::kTime, "memsets, plain sum", done<&A::memset_ns>);
-  add("memcpy_time", Unit::kTime, "`h2d_time` + `d2h_time` + `d2d_time`", memcpy_time);
+  add("memcpy_time", Unit::kTime, "`h2d_time` + `d2h_time` + `d2d_time`", done<memcpy_ns>);
   add("h2d_bytes", Unit::kBytes, "copied from host to device", done<&A::h2d_bytes>);
   add("d2h_bytes", Unit::kBytes, "copied from device to host", done<&A::d2h_bytes>);
   add("d2d_bytes", Unit::kBytes, "copied on one device", done<&A::d2d_bytes>);
@@ -163,8 +116,9 @@ void add_copies(std::vector<Field>& fields) {
 }  // namespace
 
 void add_time_fields(std::vector<Field>& fields) {
-  fields.push_back({"total_time", kN, Unit::kTime, Capture::kStages, Place::kSelf,
-                    "wall time: of the stage's measured windows; of the run from its first stage to its last", total_time});
+  FieldGroup(fields, Capture::kStages, Place::kSelf)(
+      "total_time", Unit::kTime, "wall time: of the stage's measured windows; of the run from its first stage to its last",
+      [](const Subject& s) { return Value::of(s.time_ns()); });
   add_bins(fields);
   add_communication_fields(fields);
   add_calls(fields);

@@ -6,10 +6,12 @@
 #include <set>
 #include <tuple>
 
-#include "analysis/verdicts/rules/capture.h"
 #include "analysis/verdicts/rules/compile.h"
+#include "analysis/verdicts/rules/fields.h"
 #include "analysis/verdicts/rules/worth.h"
 #include "model/error.h"
+#include "model/headline.h"
+#include "model/run_metrics.h"
 
 namespace nl::analysis {
 namespace rules {
@@ -172,6 +174,15 @@ Judgement judge(const Rules& rules, const Run& run) {
   for (const RuleSpec& spec : rules.list) rules::judge_rule(rules::compiled(spec), subjects[static_cast<int>(spec.scope)], run, judgement);
   rules::sort_by_worth(judgement.findings);
   return judgement;
+}
+
+RunSummary run_summary(const Run& run) {
+  RunSummary out;
+  for (const RunMetricInfo& info : run_metric_table())
+    if (!info.uses.summary.empty()) out.figures[info.key] = figure_value(info, {run});
+  const auto findings = findings_to_work_on(run);
+  if (!findings.empty()) out.top_finding = findings.front()->rule;
+  return out;
 }
 
 }  // namespace nl::analysis

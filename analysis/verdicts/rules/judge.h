@@ -15,4 +15,7 @@ struct Judgement {
 // What the rules say of a run whose figures are all there. Error(kConfig) for rules that load_rules() would have refused.
 Judgement judge(const Rules& rules, const Run& run);
 
+// Of a run whose findings, overhead and energy are known.
+RunSummary run_summary(const Run& run);
+
 }  // namespace nl::analysis

@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <charconv>
+#include <initializer_list>
 #include <utility>
 
 #include "analysis/verdicts/rules/expression.h"
@@ -164,33 +165,35 @@ class Parser {
     if (type_of(index) != type) fail(fmt::format("{} needs {}, and this is {}", what, type_word(type), type_word(type_of(index))), at);
   }
 
-  int disjunction() {
+  // Operators of one rank, as they are written.
+  using Rank = std::initializer_list<std::pair<std::string_view, Op>>;
+  std::optional<Op> operator_of(Rank rank) const {
+    if (token_.kind != Token::Kind::kSign && token_.kind != Token::Kind::kName) return std::nullopt;
+    for (const auto& [sign, op] : rank)
+      if (sign == token_.text) return op;
+    return std::nullopt;
+  }
+
+  // Operands of one type with such operators between them, from left to right.
+  int chain(Rank rank, Type type, int (Parser::*operand)()) {
     std::size_t at = token_.at;
-    int left = conjunction();
-    while (at_word("or")) {
-      want(left, Type::kTruth, "'or'", at);
+    int left = (this->*operand)();
+    while (const auto op = operator_of(rank)) {
+      const std::string sign = "'" + token_.text + "'";
+      want(left, type, sign, at);
       take();
       at = token_.at;
-      const int right = conjunction();
-      want(right, Type::kTruth, "'or'", at);
-      left = add(Op::kOr, Type::kTruth, left, right);
+      const int right = (this->*operand)();
+      want(right, type, sign, at);
+      left = add(*op, type, left, right);
     }
     return left;
   }
 
-  int conjunction() {
-    std::size_t at = token_.at;
-    int left = negation();
-    while (at_word("and")) {
-      want(left, Type::kTruth, "'and'", at);
-      take();
-      at = token_.at;
-      const int right = negation();
-      want(right, Type::kTruth, "'and'", at);
-      left = add(Op::kAnd, Type::kTruth, left, right);
-    }
-    return left;
-  }
+  int disjunction() { return chain({{"or", Op::kOr}}, Type::kTruth, &Parser::conjunction); }
+  int conjunction() { return chain({{"and", Op::kAnd}}, Type::kTruth, &Parser::negation); }
+  int sum() { return chain({{"+", Op::kAdd}, {"-", Op::kSubtract}}, Type::kNumber, &Parser::product); }
+  int product() { return chain({{"*", Op::kMultiply}, {"/", Op::kDivide}}, Type::kNumber, &Parser::signed_value); }
 
   int negation() {
     if (!at_word("not")) return comparison();
@@ -202,18 +205,14 @@ class Parser {
     return add(Op::kNot, Type::kTruth, inner);
   }
 
-  static std::optional<Op> comparing(const Token& token) {
-    static constexpr std::pair<std::string_view, Op> kSigns[] = {{"==", Op::kEqual},     {"!=", Op::kUnequal}, {"<", Op::kLess},
-                                                                 {"<=", Op::kLessEqual}, {">", Op::kMore},     {">=", Op::kMoreEqual}};
-    if (token.kind != Token::Kind::kSign) return std::nullopt;
-    for (const auto& [sign, op] : kSigns)
-      if (sign == token.text) return op;
-    return std::nullopt;
+  std::optional<Op> comparing() const {
+    return operator_of(
+        {{"==", Op::kEqual}, {"!=", Op::kUnequal}, {"<", Op::kLess}, {"<=", Op::kLessEqual}, {">", Op::kMore}, {">=", Op::kMoreEqual}});
   }
 
   int comparison() {
     const int left = sum();
-    const auto op = comparing(token_);
+    const auto op = comparing();
     if (!op) return left;
     const Token sign = take();
     const int right = sum();
@@ -221,36 +220,8 @@ class Parser {
       fail(fmt::format("'{}' compares {} with {}", sign.text, type_word(type_of(left)), type_word(type_of(right))), sign.at);
     if (type_of(left) != Type::kNumber && *op != Op::kEqual && *op != Op::kUnequal)
       fail(fmt::format("'{}' needs numbers; for {} there are == and !=", sign.text, type_word(type_of(left))), sign.at);
-    if (comparing(token_)) fail("comparisons cannot be chained; join them with 'and'", token_.at);
+    if (comparing()) fail("comparisons cannot be chained; join them with 'and'", token_.at);
     return add(*op, Type::kTruth, left, right);
-  }
-
-  int sum() {
-    std::size_t at = token_.at;
-    int left = product();
-    while (at_sign("+") || at_sign("-")) {
-      const Token sign = take();
-      want(left, Type::kNumber, "'" + sign.text + "'", at);
-      at = token_.at;
-      const int right = product();
-      want(right, Type::kNumber, "'" + sign.text + "'", at);
-      left = add(sign.text == "+" ? Op::kAdd : Op::kSubtract, Type::kNumber, left, right);
-    }
-    return left;
-  }
-
-  int product() {
-    std::size_t at = token_.at;
-    int left = signed_value();
-    while (at_sign("*") || at_sign("/")) {
-      const Token sign = take();
-      want(left, Type::kNumber, "'" + sign.text + "'", at);
-      at = token_.at;
-      const int right = signed_value();
-      want(right, Type::kNumber, "'" + sign.text + "'", at);
-      left = add(sign.text == "*" ? Op::kMultiply : Op::kDivide, Type::kNumber, left, right);
-    }
-    return left;
   }
 
   int signed_value() {

@@ -4,104 +4,8 @@
 
 #include <algorithm>
 
-#include "analysis/account/gpu_mean.h"
-#include "model/headline.h"
-#include "model/words.h"
-
 namespace nl::analysis::rules {
 namespace {
-
-void total_phases(const Run& run, RunTotals& totals) {
-  if (run.phases.span_ns <= 0) return;
-  totals.span_ns = run.phases.span_ns;
-  totals.idle_ns = 0;
-  totals.mixed_ns = 0;
-  Budget sum;
-  bool all = true;
-  for (const Phase& phase : run.phases.phases) {
-    if (stage_kind(phase.name) == StageKind::kIdle) *totals.idle_ns += phase.wall_ns;
-    if (stage_kind(phase.name) == StageKind::kMixed) *totals.mixed_ns += phase.wall_ns;
-    if (phase.budget) add_budget(sum, *phase.budget);
-    else all = all && phase.wall_ns == 0;
-  }
-  if (all && !run.phases.phases.empty()) totals.budget = sum;
-}
-
-bool has_stage(const Run& run, StageKind kind) {
-  return std::any_of(run.stages.begin(), run.stages.end(), [&](const StageEntry& stage) { return stage_kind(stage.name) == kind; });
-}
-
-// A request encloses the other stages: what is said of them is not said of it again.
-bool encloses_others(const Run& run, const StageEntry& stage) {
-  return stage_kind(stage.name) == StageKind::kRequest && (has_stage(run, StageKind::kPrefill) || has_stage(run, StageKind::kDecode));
-}
-
-// Stages that lie inside others, as sampling does, are no phase: no instant is theirs alone.
-bool lies_inside_others(const Run& run, const StageEntry& stage) {
-  const auto& phases = run.phases.phases;
-  return !phases.empty() && std::none_of(phases.begin(), phases.end(), [&](const Phase& phase) { return phase.name == stage.name; });
-}
-
-// The stages whose sum is the run: steps lie inside decode, and others may lie inside each other, too.
-std::vector<const StageEntry*> stages_side_by_side(const Run& run, const std::optional<Ns>& span_ns) {
-  const bool decode = has_stage(run, StageKind::kDecode);
-  std::vector<const StageEntry*> stages;
-  Ns walls_ns = 0;
-  for (const StageEntry& stage : run.stages) {
-    if ((decode && stage_kind(stage.name) == StageKind::kDecodeStep) || encloses_others(run, stage)) continue;
-    stages.push_back(&stage);
-    walls_ns += stage.wall.total_ns;
-  }
-  if (!span_ns || walls_ns <= *span_ns) return stages;
-  std::erase_if(stages, [&](const StageEntry* stage) { return lies_inside_others(run, *stage); });
-  return stages;
-}
-
-void total_activity(const Run& run, RunTotals& totals) {
-  StageActivity sum;
-  Ns walls_ns = 0;
-  const auto stages = stages_side_by_side(run, totals.span_ns);
-  for (const StageEntry* stage : stages) {
-    const auto& activity = totals.stages[static_cast<std::size_t>(stage - run.stages.data())].activity;
-    if (!activity) return;
-    add_activity(sum, *activity);
-    walls_ns += stage->wall.total_ns;
-  }
-  if (!stages.empty() && (!totals.span_ns || walls_ns <= *totals.span_ns)) totals.activity = sum;
-}
-
-void total_iterations(const Run& run, RunTotals& totals) {
-  const auto& list = run.iterations.list;
-  if (list.size() < 3) return;  // a first one, and two to compare it with
-  std::vector<Ns> rest;
-  for (auto each = list.begin() + 1; each != list.end(); ++each)
-    if (!each->warmup) rest.push_back(each->wall_ns);
-  if (rest.size() < 2) return;
-  std::sort(rest.begin(), rest.end());
-  const double median = static_cast<double>(rest[rest.size() / 2]);
-  if (median <= 0) return;
-  totals.first_iteration_ratio = static_cast<double>(list.front().wall_ns) / median;
-  totals.iteration_spread = static_cast<double>(rest.back() - rest.front()) / median;
-}
-
-// ncu replays kernels: its passes say nothing about the times in the report.
-bool is_tracer(PassKind profiler) { return profiler == PassKind::kNsys || profiler == PassKind::kCollector; }
-
-void total_system(const Run& run, RunTotals& totals) {
-  for (const StageSlowdown& stage : run.perturbation.stages)
-    if (is_tracer(stage.profiler) && stage.slowdown && stage.verdict != SlowdownVerdict::kUndecidable)
-      totals.worst_slowdown = std::max(totals.worst_slowdown.value_or(*stage.slowdown), *stage.slowdown);
-  for (std::size_t i = 0; i < run.energy.devices.size(); ++i) {
-    const ClockSummary& device = run.energy.devices[i];
-    if (!totals.clock_device) totals.clock_device = i;
-    if (!device.throttled_share || (totals.throttled_share && *device.throttled_share <= *totals.throttled_share)) continue;
-    totals.throttled_share = device.throttled_share;
-    totals.clock_device = i;
-  }
-  if (!totals.clock_device) return;
-  for (const auto& reason : run.energy.devices[*totals.clock_device].throttle_reasons)
-    totals.throttle_reasons += (totals.throttle_reasons.empty() ? "" : ", ") + reason;
-}
 
 std::optional<std::size_t> main_sample(const KernelEntry& kernel) {
   std::optional<std::size_t> best;
@@ -142,39 +46,6 @@ Subject kernel_subject(const Run& run, const RunTotals& totals, std::size_t i) {
 }
 
 }  // namespace
-
-double paced_part(const Budget& budget) {
-  const Ns host_ns = budget.launch_wait_ns() + budget.sync_blocked_ns + budget.other_host_ns;
-  return budget.wall_ns > 0 ? 1 - static_cast<double>(host_ns) / static_cast<double>(budget.wall_ns) : 1;
-}
-
-double RunTotals::steps_per(const StageEntry& stage) const {
-  if (stage_kind(stage.name) == StageKind::kDecodeStep) return 1;
-  return has_steps && stage.wall.count > 0 ? steps / static_cast<double>(stage.wall.count) : 0;
-}
-
-RunTotals total(const Run& run) {
-  RunTotals totals;
-  for (const StageEntry& stage : run.stages)
-    if (stage_kind(stage.name) == StageKind::kDecodeStep) totals.steps += static_cast<double>(stage.wall.count);
-  totals.has_steps =
-      std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage_kind(stage.name) == StageKind::kDecodeStep; });
-  totals.incomplete = is_incomplete(run);
-  total_gpus(run, totals);
-  total_phases(run, totals);
-  total_activity(run, totals);
-  total_iterations(run, totals);
-  total_system(run, totals);
-  for (const OperatorTable& table : run.operators) totals.nodes.push_back(total_nodes(run, table));
-  if (const auto kernels_ns = kernel_time_ns(run); totals.budget && kernels_ns && *kernels_ns > 0)
-    totals.measured_part =
-        std::min(1.0, static_cast<double>(totals.budget->gpu_compute_ns + totals.budget->communication_ns) / *kernels_ns);
-  if (totals.budget) totals.gpu_paced_part = paced_part(*totals.budget);
-  totals.working = working_kernels(run);
-  totals.working_place.assign(run.kernels ? run.kernels->size() : 0, totals.working.list.size());
-  for (std::size_t i = 0; i < totals.working.list.size(); ++i) totals.working_place[totals.working.list[i].index] = i;
-  return totals;
-}
 
 const Budget* Subject::budget() const {
   if (scope == RuleScope::kStage) return stage().budget ? &*stage().budget : nullptr;

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/verdicts/rules/node_totals.h"
 #include "model/rule.h"
 #include "model/run.h"
 #include "model/working_kernels.h"
@@ -32,6 +31,28 @@ struct StageTotals {
   std::optional<StageActivity> activity;  // GPU work: of one GPU on average; host calls: all
   CommunicationTotals communication;
   std::string slowest_gpu;  // "GPU 1 (process 4711)"; empty: there is one
+};
+
+// The nodes of a model file that a backend ran, as rules ask about them: of one iteration, and of one operator in it.
+struct NodeTotals {
+  std::uint64_t nodes = 0;
+  Ns own_ns = 0;
+  std::string provider;              // that runs most of its time
+  std::uint64_t fallback_nodes = 0;  // on the CPU, while another provider runs the rest
+  Ns fallback_ns = 0;
+  std::uint64_t chain_nodes = 0, longest_chain = 0;  // casts beside casts; transposes beside what only changes shapes
+  Ns chain_ns = 0;
+  std::string top_node;
+  Ns top_node_ns = 0;
+};
+
+struct StepTotals {
+  std::size_t step = 0;               // index into Run::operator_steps
+  Ns own_ns = 0;                      // of all nodes
+  Ns compute_ns = 0;                  // of them: products, convolutions and attention
+  std::string main_provider;          // that runs most of the time, another than the CPU where there is one
+  bool cpu_only = false;              // every node's provider is known and is the CPU
+  std::vector<NodeTotals> operators;  // by entry of the operator table
 };
 
 // Sums over the run that several fields need, computed once.
@@ -61,10 +82,10 @@ struct RunTotals {
 };
 
 RunTotals total(const Run& run);
-void total_gpus(const Run& run, RunTotals& totals);  // its stages, communication and capture
-void add_activity(StageActivity& sum, const StageActivity& more);
-// The kernel time of the capture as one GPU of each process sees it: what a budget can be compared with.
-std::optional<double> kernel_time_ns(const Run& run);
+// A request encloses the other stages: what is said of them is not said of it again.
+bool encloses_others(const Run& run, const StageEntry& stage);
+// ncu replays kernels: its passes say nothing about the times in the report.
+bool is_tracer(PassKind profiler);
 
 // Of the time: the GPU works, or could begin its next work by itself. The rest waits for the host.
 double paced_part(const Budget& budget);

@@ -1,4 +1,4 @@
-#include "analysis/staging/slow_windows.h"
+#include "analysis/staging/windows.h"
 
 #include "analysis/verdicts/rules/judge.h"
 #include "tests/catch.h"

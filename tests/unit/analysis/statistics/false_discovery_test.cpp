@@ -1,4 +1,4 @@
-#include "analysis/statistics/false_discovery.h"
+#include "analysis/statistics/confidence.h"
 
 #include <limits>
 #include <vector>

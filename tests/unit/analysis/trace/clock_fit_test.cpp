@@ -1,5 +1,3 @@
-#include "analysis/trace/clock_fit.h"
-
 #include <algorithm>
 
 #include "model/words.h"

@@ -1,5 +1,4 @@
 #include "analysis/trace/kernel_class.h"
-#include "analysis/trace/collectives.h"
 
 #include <map>
 

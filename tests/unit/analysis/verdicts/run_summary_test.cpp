@@ -1,4 +1,4 @@
-#include "analysis/verdicts/run_summary.h"
+#include "analysis/verdicts/rules/judge.h"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "analysis/verdicts/run_summary.h"
+#include "analysis/verdicts/rules/judge.h"
 #include "exporters/run_json/run_json.h"
 #include "tests/catch.h"
 #include "tests/unit/golden.h"

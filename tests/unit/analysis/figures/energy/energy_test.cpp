@@ -179,18 +179,14 @@ TEST_CASE("windows in UTC, where the capture knows it") {
   trace.ranges.push_back(range);
   WarmupRule all;
   all.mode = WarmupRule::Mode::kNone;
-  StageEntry prefill;
-  prefill.name = "prefill";
-  prefill.tokens_per_window = 128;
-  CHECK(stage_windows({trace, all}, {prefill}).empty());
+  CHECK(stage_windows({trace, all}).empty());
   trace.utc_start_ns = kUtc;
-  const auto windows = stage_windows({trace, all}, {prefill});
+  const auto windows = stage_windows({trace, all});
   REQUIRE(windows.size() == 1);
   CHECK(windows[0].utc_ns == std::vector<UtcWindow>{{kUtc + 10, kUtc + 30}});
-  CHECK(*windows[0].tokens_per_window == 128);
 }
 
-TEST_CASE("windows in UTC are the measured ones, each stage with its own tokens") {
+TEST_CASE("windows in UTC are the measured ones, by stage") {
   Trace trace;
   trace.processes.push_back({1, "w"});
   trace.threads.push_back({0, 1, "w"});
@@ -213,16 +209,10 @@ TEST_CASE("windows in UTC are the measured ones, each stage with its own tokens"
   WarmupRule first;
   first.mode = WarmupRule::Mode::kCount;
   first.count = 1;
-  StageEntry decode, prefill;
-  decode.name = "decode";
-  decode.tokens_per_window = 7;
-  prefill.name = "prefill";
-  const auto windows = stage_windows({trace, first}, {decode, prefill});
+  const auto windows = stage_windows({trace, first});
   REQUIRE(windows.size() == 2);
   CHECK(windows[0].stage == "prefill");
   CHECK(windows[0].utc_ns == std::vector<UtcWindow>{{kUtc + 30, kUtc + 40}});
-  CHECK_FALSE(windows[0].tokens_per_window);
   CHECK(windows[1].stage == "decode");
   CHECK(windows[1].utc_ns == std::vector<UtcWindow>{{kUtc + 40, kUtc + 50}});
-  CHECK(windows[1].tokens_per_window == 7.0);
 }

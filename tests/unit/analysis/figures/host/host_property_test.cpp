@@ -2,7 +2,7 @@
 #include <random>
 #include <set>
 
-#include "analysis/account/host_watch.h"
+#include "analysis/account/launch_waits.h"
 #include "analysis/figures/host/host_work.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/account/slow_judge.h"

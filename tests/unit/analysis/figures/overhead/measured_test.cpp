@@ -170,6 +170,8 @@ TEST_CASE("energy: of the GPUs that ran something, per window and token") {
   CHECK(energy.stages[0].stage == "prefill");
   CHECK(*energy.stages[0].joules_per_window == Approx(240));  // sums of floating point numbers
   CHECK(*energy.stages[0].joules_per_token == Approx(60));
+  metered.run.stages.back().tokens_per_window.reset();
+  CHECK_FALSE(metered.measure().stages[0].joules_per_token);
   REQUIRE(energy.devices.size() == 1);
   CHECK(energy.devices[0].device == 1);
 

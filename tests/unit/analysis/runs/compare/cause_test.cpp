@@ -1,4 +1,4 @@
-#include "analysis/runs/compare/cause.h"
+#include "analysis/runs/compare/compare.h"
 
 #include "tests/catch.h"
 

@@ -36,14 +36,14 @@ KernelMatchUp match_of(const std::vector<KernelMatchUp>& matches, std::size_t a)
 }  // namespace
 
 TEST_CASE("the words of a kernel's name, its root, and what a compiler fused") {
-  CHECK(words_of_kernel("CUDAFunctor_add<float>") == NameWords{"cudafunctor", "add", "float"});
-  CHECK(words_of_kernel("MulFunctor") == NameWords{"mul", "functor"});
-  CHECK(kernel_root("void at::native::reduce_kernel<512, 1>(T3)") == "at::native::reduce_kernel");
-  CHECK(kernel_root("void at::native::(anonymous namespace)::CatArrayBatchedCopy<4>(T1)") == "at::native::CatArrayBatchedCopy");
-  CHECK(kernel_root("void at::native::<unnamed>::CatArrayBatchedCopy<4>(T1)") == "at::native::CatArrayBatchedCopy");
-  CHECK(kernel_root("nvjet_sm90_tst_8x64_64x16_2x1_v_bz_TNN") == "nvjet_sm90_tst_8x64_64x16_2x1_v_bz_TNN");
-  CHECK(fused_operators("triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_3") == NameWords{"copy", "add", "mean", "mul", "pow", "rsqrt"});
-  CHECK(fused_operators("vectorized_elementwise_kernel").empty());
+  CHECK(kernel("CUDAFunctor_add<float>").words == NameWords{"cudafunctor", "add", "float"});
+  CHECK(kernel("MulFunctor").words == NameWords{"mul", "functor"});
+  CHECK(kernel("void at::native::reduce_kernel<512, 1>(T3)").root == "at::native::reduce_kernel");
+  CHECK(kernel("void at::native::(anonymous namespace)::CatArrayBatchedCopy<4>(T1)").root == "at::native::CatArrayBatchedCopy");
+  CHECK(kernel("void at::native::<unnamed>::CatArrayBatchedCopy<4>(T1)").root == "at::native::CatArrayBatchedCopy");
+  CHECK(kernel("nvjet_sm90_tst_8x64_64x16_2x1_v_bz_TNN").root == "nvjet_sm90_tst_8x64_64x16_2x1_v_bz_TNN");
+  CHECK(kernel("triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_3").fused == NameWords{"copy", "add", "mean", "mul", "pow", "rsqrt"});
+  CHECK(kernel("vectorized_elementwise_kernel").fused.empty());
 }
 
 TEST_CASE("the same symbol is the same kernel, also as another tool spells it") {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/runs/fingerprint/similarity.h"
 #include "tests/catch.h"
 
 // The vectors of a run's operators and kernels by hand, their signatures, and how alike runs are.

@@ -1,6 +1,5 @@
-#include "analysis/runs/gate/judge.h"
+#include "analysis/runs/gate/gate.h"
 
-#include "analysis/runs/gate/update.h"
 #include "model/error.h"
 #include "tests/catch.h"
 
@@ -135,7 +134,7 @@ TEST_CASE("gate: what a run says of itself") {
   CHECK(gated.from == ExpectationSource{"r1", "abc-modified", "1.2.3", "nsys", "llama"});
   run.provenance.tracer = Tracer::kImport;
   run.import_stats.source_format = SourceFormat::kKineto;
-  CHECK(capture_mode(run) == "import (kineto)");
+  CHECK(gate_run(run).from.captured_by == "import (kineto)");
 }
 
 TEST_CASE("gate update: what is met stays, what is not is set with its source") {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/staging/found/engines.h"
+#include "analysis/staging/found/sources.h"
 #include "analysis/staging/stage_table.h"
 #include "tests/unit/analysis/staging/found/made_generation.h"
 

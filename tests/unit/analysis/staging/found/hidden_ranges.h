@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/staging/found/found.h"
-#include "analysis/staging/found/work_sequence.h"
+#include "analysis/staging/found/work.h"
 #include "model/trace.h"
 #include "nvtx/names.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/staging/found/infer.h"
+#include "analysis/staging/found/sources.h"
 #include "parsers/collector/trace.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/unit/analysis/staging/found/hidden_ranges.h"

@@ -1,5 +1,5 @@
 // Steps and prefills begin with the lookup of the embeddings, and other work looks up rows too.
-#include "analysis/staging/found/infer.h"
+#include "analysis/staging/found/sources.h"
 #include "tests/unit/analysis/staging/found/made_generation.h"
 
 using nl::analysis::infer_stages;

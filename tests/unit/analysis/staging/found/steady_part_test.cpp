@@ -1,4 +1,4 @@
-#include "analysis/staging/found/steady_part.h"
+#include "analysis/staging/found/sources.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "analysis/staging/found/work_amount.h"
+#include "analysis/staging/found/work.h"
 
 #include "tests/unit/analysis/staging/found/made_generation.h"
 

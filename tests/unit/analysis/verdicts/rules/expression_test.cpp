@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "analysis/verdicts/rules/text.h"
+#include "analysis/verdicts/rules/compile.h"
 #include "tests/catch.h"
 
 using namespace nl;

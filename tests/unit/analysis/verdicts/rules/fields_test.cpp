@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "analysis/verdicts/rules/capture.h"
 #include "tests/unit/golden.h"
 
 using namespace nl;

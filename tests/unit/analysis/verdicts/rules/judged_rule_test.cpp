@@ -1,5 +1,5 @@
+#include "analysis/verdicts/rules/compile.h"
 #include "analysis/verdicts/rules/judge.h"
-#include "analysis/verdicts/rules/text.h"
 #include "model/error.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/into_run.h"

@@ -1,6 +1,7 @@
-#include "analysis/runs/gate/judge.h"
+#include "analysis/runs/gate/gate.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,14 +17,10 @@ namespace {
 
 using RunList = std::vector<const GateRun*>;
 
-std::string mode_of(const GateRun& run, const RunMetric& metric) {
-  return metric.unprofiled ? std::string(key_of(PassKind::kUnprofiled)) : run.from.captured_by;
-}
-
 // Of the metric in this run.
 ExpectationSource source_of(const GateRun& run, const RunMetric& metric) {
   ExpectationSource out = run.from;
-  out.captured_by = mode_of(run, metric);
+  if (metric.unprofiled) out.captured_by = key_of(PassKind::kUnprofiled);
   return out;
 }
 
@@ -39,6 +36,26 @@ void check_source(const std::string& metric, const ExpectationSource& expected, 
   if (!expected.model.empty() && !given.model.empty() && expected.model != given.model)
     refuse(fmt::format("{} is expected of the model '{}', and this run is of '{}'", metric, expected.model, given.model), run,
            "keep a file of expectations for each model");
+}
+
+// Prompts of a server vary in length, and with them the mean of a run by a few tokens. Another workload has prompts of far more or
+// far less: the usual steps are twice the length.
+constexpr double kSamePrompt = 0.05;
+
+bool same_fact(const WorkloadFact& fact, const std::string& a, const std::string& b) {
+  if (a == b || fact.value != &ExpectationSource::prompt_tokens) return a == b;
+  const double of_a = std::strtod(a.c_str(), nullptr), of_b = std::strtod(b.c_str(), nullptr);
+  return of_a > 0 && of_b > 0 && std::abs(of_a - of_b) <= kSamePrompt * std::max(of_a, of_b);
+}
+
+// The first fact in which they are of different workloads. What is not known differs from nothing, and a mean length of prompts not
+// from one close to it.
+std::optional<WorkloadDifference> workload_difference(const ExpectationSource& expected, const ExpectationSource& given) {
+  for (const WorkloadFact& fact : kWorkloadFacts) {
+    const std::string &a = expected.*fact.value, &b = given.*fact.value;
+    if (!a.empty() && !b.empty() && !same_fact(fact, a, b)) return WorkloadDifference{fact.key, a, b};
+  }
+  return std::nullopt;
 }
 
 GateOutcome outcome_of(const GateLine& line) {
@@ -68,6 +85,16 @@ void take_values(GateLine& line, const RunList& runs, const ExpectationSource* e
   }
   // A median of the other runs alone would pass a gate that was given a run of another workload.
   if (!line.values.empty() && !line.not_comparable) line.value = median_of(line.values);
+}
+
+// The value and source of a metric in runs of one hardware, as a line without expectation; no value where no run has it.
+GateLine measured(const std::string& metric, const RunList& runs) {
+  GateLine line;
+  line.metric = metric;
+  line.info = find_metric(metric);
+  line.outcome = GateOutcome::kNew;
+  take_values(line, runs, nullptr);
+  return line;
 }
 
 GateLine line_of(const Expectation& expectation, const Tolerance& usual, const RunList& runs) {
@@ -110,40 +137,23 @@ GateResult judge_hardware(const Expectations& expectations, const std::string& h
   return result;
 }
 
-// Prompts of a server vary in length, and with them the mean of a run by a few tokens. Another workload has prompts of far more or
-// far less: the usual steps are twice the length.
-constexpr double kSamePrompt = 0.05;
-
-bool same_prompt(double a, double b) { return std::abs(a - b) <= kSamePrompt * std::max(a, b); }
-
-bool same_fact(const WorkloadFact& fact, const std::string& a, const std::string& b) {
-  if (a == b || fact.value != &ExpectationSource::prompt_tokens) return a == b;
-  const double of_a = std::strtod(a.c_str(), nullptr), of_b = std::strtod(b.c_str(), nullptr);
-  return of_a > 0 && of_b > 0 && same_prompt(of_a, of_b);
-}
-
-}  // namespace
-
-std::optional<WorkloadDifference> workload_difference(const ExpectationSource& expected, const ExpectationSource& given) {
-  for (const WorkloadFact& fact : kWorkloadFacts) {
-    const std::string &a = expected.*fact.value, &b = given.*fact.value;
-    if (!a.empty() && !b.empty() && !same_fact(fact, a, b)) return WorkloadDifference{fact.key, a, b};
+// In the order of the first of each.
+std::vector<std::pair<std::string, RunList>> by_hardware(const std::vector<GateRun>& runs) {
+  std::vector<std::pair<std::string, RunList>> out;
+  for (const GateRun& run : runs) {
+    auto same = std::find_if(out.begin(), out.end(), [&](const auto& each) { return each.first == run.hardware; });
+    if (same == out.end()) same = out.insert(out.end(), {run.hardware, {}});
+    same->second.push_back(&run);
   }
-  return std::nullopt;
+  return out;
 }
 
-const RunMetric* GateRun::find(const std::string& metric) const {
-  const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const RunMetric& each) { return each.key == metric; });
-  return found != metrics.end() ? &*found : nullptr;
-}
-
+// Who recorded what traced figures are of: "nsys", "collector (CUPTI)", "import (kineto)".
 std::string capture_mode(const Run& run) {
   const Tracer tracer = run.provenance.tracer;
   if (tracer != Tracer::kImport) return std::string(key_of(tracer));
   return fmt::format("{} ({})", key_of(tracer), key_of(run.import_stats.source_format));
 }
-
-namespace {
 
 std::string workload_attribute(const Run& run, const char* key) {
   const auto found = run.model.attributes.find(key);
@@ -165,7 +175,63 @@ std::string prompt_tokens(const Run& run) {
   return {};
 }
 
+bool key_matches(const std::string& key, const std::string& pattern) { return ::fnmatch(pattern.c_str(), key.c_str(), 0) == 0; }
+
+// As many digits as a file of expectations has.
+double rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
+
+ExpectationSource source_of_all(const GateLine& line, const RunList& runs) {
+  ExpectationSource out = line.from;
+  out.run.clear();
+  for (const GateRun* run : runs)
+    if (run->find(line.metric) != nullptr) out.run += (out.run.empty() ? "" : " ") + run->run_id;
+  return out;
+}
+
+bool within(const Expectation& expectation, const Tolerance& usual, double value) {
+  return std::abs(value - expectation.expected) <= expectation.tolerance.value_or(usual).around(expectation.expected);
+}
+
+bool same_kind(const ExpectationSource& a, const ExpectationSource& b) {
+  const bool same_model = a.model.empty() || b.model.empty() || a.model == b.model;
+  return a.captured_by == b.captured_by && same_model && !workload_difference(a, b);
+}
+
+void set_known(HardwareExpectations& own, const Tolerance& usual, const RunList& runs) {
+  for (Expectation& each : own.list) {
+    const GateLine line = measured(each.metric, runs);
+    if (!line.value || (same_kind(each.from, line.from) && within(each, usual, *line.value))) continue;
+    each.expected = rounded(*line.value);
+    each.from = source_of_all(line, runs);
+  }
+}
+
+void add_new(HardwareExpectations& own, const std::vector<std::string>& metrics, const RunList& runs) {
+  for (const std::string& metric : metrics) {
+    if (own.find(metric) != nullptr) continue;
+    const GateLine line = measured(metric, runs);
+    if (line.value) own.list.push_back({metric, rounded(*line.value), {}, source_of_all(line, runs)});
+  }
+}
+
+// Those of other hardware first, then those of the patterns.
+std::vector<std::string> wanted(const Expectations& expectations, const RunList& runs, const std::vector<std::string>& patterns) {
+  std::vector<std::string> out;
+  for (const HardwareExpectations& hardware : expectations.hardware)
+    for (const Expectation& each : hardware.list) out.push_back(each.metric);
+  for (const GateRun* run : runs)
+    for (const RunMetric& metric : run->metrics)
+      if (std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return key_matches(metric.key, pattern); }))
+        out.push_back(metric.key);
+  return out;
+}
+
 }  // namespace
+
+const RunMetric* GateRun::find(const std::string& metric) const {
+  const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const RunMetric& each) { return each.key == metric; });
+  return found != metrics.end() ? &*found : nullptr;
+}
 
 GateRun gate_run(const Run& run) {
   GateRun out{run.run_id, hardware_key(run), {}, run_metrics(run, kEveryKernel)};
@@ -179,29 +245,36 @@ GateRun gate_run(const Run& run) {
   return out;
 }
 
-GateLine measured(const std::string& metric, const RunList& runs) {
-  GateLine line;
-  line.metric = metric;
-  line.info = find_metric(metric);
-  line.outcome = GateOutcome::kNew;
-  take_values(line, runs, nullptr);
-  return line;
-}
-
-RunsByHardware by_hardware(const std::vector<GateRun>& runs) {
-  RunsByHardware out;
-  for (const GateRun& run : runs) {
-    auto same = std::find_if(out.begin(), out.end(), [&](const auto& each) { return each.first == run.hardware; });
-    if (same == out.end()) same = out.insert(out.end(), {run.hardware, {}});
-    same->second.push_back(&run);
-  }
-  return out;
-}
-
 std::vector<GateResult> judge(const Expectations& expectations, const std::vector<GateRun>& runs) {
   std::vector<GateResult> out;
   for (const auto& [hardware, same] : by_hardware(runs)) out.push_back(judge_hardware(expectations, hardware, same));
   return out;
+}
+
+const Expectation* of_other_mode(const HardwareExpectations& expectations) {
+  const Expectation* first = nullptr;
+  for (const Expectation& each : expectations.list) {
+    if (from_key<PassKind>(each.from.captured_by) == PassKind::kUnprofiled) continue;
+    if (first == nullptr) first = &each;
+    if (each.from.captured_by != first->from.captured_by) return &each;
+  }
+  return nullptr;
+}
+
+Expectations updated(Expectations expectations, const std::vector<GateRun>& runs, const std::vector<std::string>& patterns) {
+  for (const auto& [hardware, same] : by_hardware(runs)) {
+    if (expectations.of(hardware) == nullptr) expectations.hardware.push_back({hardware, {}});
+    const auto metrics = wanted(expectations, same, patterns);
+    HardwareExpectations& own = *expectations.of(hardware);
+    set_known(own, expectations.tolerance, same);
+    add_new(own, metrics, same);
+    if (const Expectation* odd = of_other_mode(own))
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{} is expected of '{}', as no other metric of {} would be", odd->metric, odd->from.captured_by, hardware),
+                  same.front()->run_id, "capture it in the same way, or remove the expectations that these runs do not have");
+  }
+  std::erase_if(expectations.hardware, [](const HardwareExpectations& each) { return each.list.empty(); });
+  return expectations;
 }
 
 }  // namespace nl::analysis

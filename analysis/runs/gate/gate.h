@@ -3,9 +3,23 @@
 #include <string>
 #include <vector>
 
-#include "analysis/runs/gate/judge.h"
+#include "model/gate.h"
+#include "model/run.h"
 
 namespace nl::analysis {
+
+// What a gate needs of a run.
+struct GateRun {
+  std::string run_id, hardware;
+  ExpectationSource from;  // captured_by: of its traced figures
+  std::vector<RunMetric> metrics;
+  const RunMetric* find(const std::string& metric) const;
+};
+GateRun gate_run(const Run& run);
+
+// The runs by their hardware, each metric by the median of its runs. Figures are compared only with those of the same capture
+// mode and model: throws Error(kInput) where the runs, or the runs and the expectations, differ in it.
+std::vector<GateResult> judge(const Expectations& expectations, const std::vector<GateRun>& runs);
 
 // The expectations with what these runs reached: where it is outside the tolerance, of another capture mode or model, or new. What
 // is met stays, so that small steps do not add up unseen. `patterns`: further metrics to expect, "stage.*.median_ms".

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analysis/staging/found/found.h"
+#include "model/trace.h"
+
+namespace nl::analysis {
+
+// One step of an inference engine, as the name of its range tells it.
+struct EngineStep {
+  std::string_view engine;  // "vLLM"
+  std::optional<std::int64_t> context_tokens, generation_tokens;
+  std::optional<bool> prefills, decodes;  // empty: the name does not say
+
+  bool told() const { return prefills && decodes; }
+};
+
+// Nothing where the name is no step's.
+std::optional<EngineStep> engine_step(std::string_view name);
+
+// The steps of the engine with the most ranges; nothing where no engine's ranges are there. Where names do not tell prefill from
+// decoding, the GPU work of the steps does.
+FoundStages stages_of_engine(const Trace& trace);
+
+// The ranges that the map names; the first pattern that a name matches decides.
+FoundStages stages_of_map(const Trace& trace, const StageMap& map);
+
+// Prefill and steps of decoding from what repeats in a trace, thread by thread. Nothing where nothing repeats, where it cannot be
+// told where a step begins, and where nothing shows that tokens are generated; the notes say what was seen.
+FoundStages infer_stages(const Trace& trace);
+
+// Of one process: the time that is left where its start-up and warm-up are not counted.
+struct SteadyPart {
+  Ns start_ns = 0, end_ns = 0;   // until the end of its last work on a GPU
+  Ns first_work_ns = 0;          // where that work began
+  std::uint32_t thread = kNone;  // that launches the most
+  bool warmed_up = false;        // the start is where every kernel that matters had run once; false: the first work
+};
+
+// A kernel that runs for the first time is loaded, and often chosen or tuned before: the steady part begins where all kernels but
+// for a hundredth of the time have run once. Where less than a third of the kernel time would be left, nothing is left out.
+// One for each process with work on a GPU, in the order of the trace.
+std::vector<SteadyPart> find_steady_parts(const Trace& trace);
+
+}  // namespace nl::analysis

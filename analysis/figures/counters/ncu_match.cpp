@@ -10,8 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/figures/counters/names.h"
-#include "analysis/figures/counters/ncu_bound.h"
+#include "analysis/figures/counters/metric_values.h"
 #include "analysis/statistics/time_summary.h"
 #include "analysis/trace/kernel_names.h"
 #include "model/words.h"

@@ -1,7 +1,6 @@
 #include "analysis/figures/detail/exact_windows.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -144,6 +143,14 @@ void add_evenly(const WindowsOfStage& list, std::uint64_t room, WindowChoice& ch
   }
 }
 
+// The exact window that shows it whole, or kNone.
+std::uint32_t shown_by(const Spans& exact, Ns start_ns, Ns end_ns) {
+  const auto after =
+      std::upper_bound(exact.begin(), exact.end(), start_ns, [](Ns time_ns, const auto& span) { return time_ns < span.second; });
+  return after != exact.end() && after->first <= start_ns && after->second >= end_ns ? static_cast<std::uint32_t>(after - exact.begin())
+                                                                                     : kNone;
+}
+
 }  // namespace
 
 CaptureSpan capture_span(const Trace& trace) {
@@ -167,6 +174,36 @@ Spans exact_windows(const Trace& trace, const CaptureSpan& capture, const std::v
   for (std::size_t i = 0; i < stages.size(); ++i) add_evenly(stages[i], choice.room() / (stages.size() - i), choice);
   if (stages.empty()) choice.cite(capture.start_ns + (capture.end_ns - capture.start_ns) / 2, capture.end_ns);
   return choice.chosen();
+}
+
+std::vector<std::uint32_t> listed_steps(const std::vector<Window>& windows, const Spans& exact, std::size_t most) {
+  std::vector<std::uint32_t> listed(windows.size(), kNone);
+  const std::size_t each = most == 0 ? 1 : (windows.size() + most - 1) / most;
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < windows.size(); ++i)
+    if (each <= 1 || i % each == 0 || (exact.size() > 1 && shown_by(exact, windows[i].start_ns, windows[i].end_ns) != kNone))
+      listed[i] = count++;
+  return listed;
+}
+
+std::vector<DetailStep> list_steps(const std::vector<Window>& windows, const std::vector<std::uint32_t>& listed, const Spans& exact) {
+  std::vector<DetailStep> steps;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> positions;  // by thread, iteration and stage
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const Window& window = windows[i];
+    const std::uint32_t position = positions[{window.thread, window.iteration, window.stage}]++;
+    if (listed[i] == kNone) continue;
+    DetailStep& step = steps.emplace_back();
+    step.stage = window.stage;
+    step.start_ns = window.start_ns;
+    step.wall_ns = window.wall_ns();
+    step.iteration = window.iteration;
+    step.position = position;
+    step.warmup = window.warmup;
+    step.tokens = window.tokens;
+    step.window = shown_by(exact, window.start_ns, window.start_ns + step.wall_ns);
+  }
+  return steps;
 }
 
 }  // namespace nl::analysis

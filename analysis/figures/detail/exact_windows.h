@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "analysis/staging/windows.h"
 #include "analysis/trace/covered_time.h"
+#include "model/detail.h"
 #include "model/trace.h"
 
 namespace nl::analysis {
@@ -21,5 +23,10 @@ CaptureSpan capture_span(const Trace& trace);
 // of the stages' windows, evenly, as long as there is room. At most 400.
 Spans exact_windows(const Trace& trace, const CaptureSpan& capture, const std::vector<Window>& windows, const Spans& cited,
                     std::size_t most_slices);
+
+// The windows of stages as steps. `listed`: by window, its place in the list or kNone.
+std::vector<DetailStep> list_steps(const std::vector<Window>& windows, const std::vector<std::uint32_t>& listed, const Spans& exact);
+// At most about `most` of them, evenly, and all that lie in exact windows.
+std::vector<std::uint32_t> listed_steps(const std::vector<Window>& windows, const Spans& exact, std::size_t most);
 
 }  // namespace nl::analysis

@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "analysis/figures/operators/range_tally.h"
-#include "analysis/figures/operators/range_work.h"
 #include "analysis/trace/operator_names.h"
 #include "nvtx/names.h"
 

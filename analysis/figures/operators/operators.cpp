@@ -10,7 +10,6 @@
 
 #include "analysis/figures/operators/catalogue.h"
 #include "analysis/figures/operators/range_tally.h"
-#include "analysis/figures/operators/range_work.h"
 #include "analysis/figures/operators/types.h"
 #include "analysis/trace/work_origin.h"
 #include "model/words.h"

@@ -7,7 +7,7 @@
 
 #include "analysis/figures/energy/energy.h"
 #include "analysis/figures/overhead/perturbation.h"
-#include "analysis/figures/stages/window_series.h"
+#include "analysis/figures/stages/stage_entries.h"
 #include "model/words.h"
 
 namespace nl::analysis {

@@ -1,4 +1,4 @@
-#include "analysis/figures/counters/ncu_bound.h"
+#include "analysis/figures/counters/metric_values.h"
 
 #include <map>
 #include <string>

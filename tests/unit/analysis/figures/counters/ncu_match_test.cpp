@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "analysis/figures/counters/ncu_bound.h"
+#include "analysis/figures/counters/metric_values.h"
 #include "parsers/ncu/csv.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"

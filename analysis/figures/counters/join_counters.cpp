@@ -1,10 +1,7 @@
 #include "analysis/figures/counters/join_counters.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "analysis/figures/counters/metric_values.h"
@@ -31,10 +28,6 @@ double weight_of(const WindowCounters& window, bool by_active_cycles) {
 
 using Windows = std::vector<const WindowCounters*>;
 
-bool all_have(const Windows& windows, const char* metric) {
-  return std::all_of(windows.begin(), windows.end(), [&](const auto* window) { return window->metrics.contains(metric); });
-}
-
 // GPUs count one window each: of a window's sum all of them are part, of its duration each is one.
 double distinct_windows(const Windows& windows) {
   std::map<std::int32_t, std::uint64_t> by_device;
@@ -50,7 +43,9 @@ double total_windows(const Windows& windows) {
 }
 
 std::optional<double> mean_of(const Windows& windows, const std::string& metric) {
-  const bool by_active_cycles = of_active_cycles(metric) && all_have(windows, kActiveCycles);
+  const bool by_active_cycles = of_active_cycles(metric) && std::all_of(windows.begin(), windows.end(), [](const WindowCounters* window) {
+                                  return window->metrics.contains(kActiveCycles);
+                                });
   double sum = 0, weights = 0, plain = 0, count = 0;
   for (const WindowCounters* window : windows) {
     const auto found = window->metrics.find(metric);

@@ -45,16 +45,12 @@ MetricValues metric_values(MetricPlace place, const Metrics& metrics) {
   return values;
 }
 
-std::optional<double> memory_throughput(const std::map<std::string, double>& metrics) {
-  const auto found = metrics.find("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
-  if (found != metrics.end()) return found->second;
+std::optional<double> memory_throughput(const Metrics& metrics) {
+  if (const auto whole = first_metric(metrics, {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"})) return whole;
   // Without the DRAM's the L2's says too little: a kernel that streams from DRAM keeps the L2 half idle.
-  std::optional<double> busiest;
-  for (const char* name : {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed"})
-    if (const auto dram = metrics.find(name); dram != metrics.end()) busiest = std::max(busiest.value_or(0), dram->second);
-  const auto l2 = metrics.find("lts__throughput.avg.pct_of_peak_sustained_elapsed");
-  if (busiest && l2 != metrics.end()) busiest = std::max(*busiest, l2->second);
-  return busiest;
+  const auto dram = std::max(first_metric(metrics, {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"}),
+                             first_metric(metrics, {"dram__throughput.avg.pct_of_peak_sustained_elapsed"}));
+  return dram ? std::max(dram, first_metric(metrics, {"lts__throughput.avg.pct_of_peak_sustained_elapsed"})) : std::nullopt;
 }
 
 std::optional<double> memory_throughput(const NcuSample& sample) {
@@ -65,7 +61,7 @@ std::optional<double> memory_throughput(const NcuSample& sample) {
 
 // The farther memory is asked first: where two are as busy, the nearer one waits for it. The L1's percentage is of the cycles
 // in which it is active, so that it may exceed the whole.
-std::optional<MemoryLevel> busiest_memory(const std::map<std::string, double>& metrics) {
+std::optional<MemoryLevel> busiest_memory(const Metrics& metrics) {
   const auto whole = memory_throughput(metrics);
   if (!whole) return std::nullopt;
   const auto as_busy = [&](std::initializer_list<const char*> names) {
@@ -89,9 +85,9 @@ std::optional<MemoryLevel> busiest_memory(const NcuSample& sample) {
 
 std::optional<double> dram_bytes(const NcuSample& sample) {
   if (sample.values[Metric::kDramBytes]) return sample.values[Metric::kDramBytes];
-  const auto rate = sample.metrics.find("dram__bytes.sum.per_second");
-  if (rate == sample.metrics.end() || !sample.ncu_duration_ns) return std::nullopt;
-  return rate->second * static_cast<double>(*sample.ncu_duration_ns) * 1e-9;
+  const auto rate = first_metric(sample.metrics, {"dram__bytes.sum.per_second"});
+  if (!rate || !sample.ncu_duration_ns) return std::nullopt;
+  return *rate * static_cast<double>(*sample.ncu_duration_ns) * 1e-9;
 }
 
 NcuBound classify_bound(std::optional<double> sm_pct, std::optional<double> memory_pct) {
@@ -100,10 +96,6 @@ NcuBound classify_bound(std::optional<double> sm_pct, std::optional<double> memo
   if (busier < kBusyPct) return {Bound::kLatency, kBusyPct - busier};
   if (busier < other + kClearPoints) return {};
   return {busier == *memory_pct ? Bound::kMemory : Bound::kCompute, std::min(busier - kBusyPct, busier - other - kClearPoints)};
-}
-
-std::optional<Bound> bound_by(std::optional<double> sm_pct, std::optional<double> memory_pct) {
-  return classify_bound(sm_pct, memory_pct).by;
 }
 
 }  // namespace nl::analysis

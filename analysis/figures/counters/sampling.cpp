@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "analysis/figures/counters/metric_values.h"
@@ -133,12 +132,8 @@ bool used_by(const StageEntry& stage, std::int32_t device, const Trace& trace) {
   return !known || busy(device);
 }
 
-struct CurveKind {
-  const char* metric;  // as a mean over time: see SampledMetric
-  const char* title;
-};
-
-constexpr CurveKind kCurves[] = {
+// A metric as a mean over time, see SampledMetric, and its title.
+constexpr std::pair<const char*, const char*> kCurves[] = {
     {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active"},
     {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor pipe active"},
     {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "tensor pipe active, of the SMs' active cycles"},
@@ -195,11 +190,11 @@ std::vector<std::optional<double>> curve_of(const MetricSeries& series, std::siz
 }
 
 void add_curves(const MetricSeries& series, const Extent& extent, std::vector<ActivityCurve>& curves) {
-  for (const CurveKind& kind : kCurves)
+  for (const auto& [metric, title] : kCurves)
     for (std::size_t i = 0; i < series.metrics.size(); ++i) {
       const SampledMetric shown(series.metrics[i]);
-      if (shown.name != kind.metric) continue;
-      curves.push_back({series.device, shown.name, kind.title, extent.start_ns, extent.step_ns(), curve_of(series, i, shown, extent)});
+      if (shown.name != metric) continue;
+      curves.push_back({series.device, shown.name, title, extent.start_ns, extent.step_ns(), curve_of(series, i, shown, extent)});
     }
 }
 

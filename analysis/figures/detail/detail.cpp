@@ -8,9 +8,9 @@
 #include "analysis/account/peer_waits.h"
 #include "analysis/figures/detail/bin_recorder.h"
 #include "analysis/figures/detail/buckets.h"
+#include "analysis/figures/detail/exact_windows.h"
 #include "analysis/figures/detail/lane_table.h"
 #include "analysis/figures/detail/slice_tables.h"
-#include "analysis/figures/detail/slices.h"
 #include "analysis/staging/staged_trace.h"
 #include "analysis/trace/gpu_lanes.h"
 #include "analysis/trace/gpu_order.h"
@@ -117,38 +117,30 @@ class GpuPart {
   BucketSummer kernel_sums_, operator_sums_;
 };
 
-class CallSlices {
- public:
-  explicit CallSlices(const DetailParts& parts) : parts_(parts), launches_(parts.launches), others_(parts.other_calls) {}
+void add_call(const DetailParts& parts, std::uint32_t lane, const ApiCall& call, bool launches) {
+  DetailSlice slice{call.start_ns, static_cast<Ns>(call.duration_ns), parts.names.of(LaneKind::kApi, call.name)};
+  parts.filling.add(lane, call.start_ns, call.end_ns(), slice.name);
+  if (!parts.slices.shows(call.start_ns, call.end_ns())) return;
+  const WorkOrigin origin{static_cast<std::uint32_t>(call.thread), call.start_ns, call.end_ns()};
+  slice.operator_ = parts.origins.operator_of(origin, origin);
+  slice.layer = parts.origins.layer_of(origin, origin);
+  slice.site = parts.sites.of(origin);
+  if (launches) parts.slices.add_call(lane, slice, static_cast<std::uint32_t>(&call - parts.trace.api_calls.data()));
+  else parts.slices.add(lane, slice);
+}
 
-  // Both tables of calls, by start.
-  void add_thread(std::uint32_t thread) {
-    const std::uint32_t lane = parts_.lanes.of_calls(thread);
-    if (lane == kNone) return;
-    std::size_t launch = launches_.first(thread), other = others_.first(thread);
-    while (launch < launches_.last(thread) || other < others_.last(thread)) {
-      const bool first =
-          other == others_.last(thread) || (launch < launches_.last(thread) && launches_[launch].start_ns <= others_[other].start_ns);
-      add(lane, first ? launches_[launch++] : others_[other++], first);
-    }
+// Both tables of calls, by start.
+void add_calls(const DetailParts& parts, std::uint32_t thread) {
+  const std::uint32_t lane = parts.lanes.of_calls(thread);
+  if (lane == kNone) return;
+  const CallsByThread &launches = parts.launches, &others = parts.other_calls;
+  std::size_t launch = launches.first(thread), other = others.first(thread);
+  while (launch < launches.last(thread) || other < others.last(thread)) {
+    const bool first =
+        other == others.last(thread) || (launch < launches.last(thread) && launches[launch].start_ns <= others[other].start_ns);
+    add_call(parts, lane, first ? launches[launch++] : others[other++], first);
   }
-
- private:
-  void add(std::uint32_t lane, const ApiCall& call, bool launches) {
-    DetailSlice slice{call.start_ns, static_cast<Ns>(call.duration_ns), parts_.names.of(LaneKind::kApi, call.name)};
-    parts_.filling.add(lane, call.start_ns, call.end_ns(), slice.name);
-    if (!parts_.slices.shows(call.start_ns, call.end_ns())) return;
-    const WorkOrigin origin{static_cast<std::uint32_t>(call.thread), call.start_ns, call.end_ns()};
-    slice.operator_ = parts_.origins.operator_of(origin, origin);
-    slice.layer = parts_.origins.layer_of(origin, origin);
-    slice.site = parts_.sites.of(origin);
-    if (launches) parts_.slices.add_call(lane, slice, static_cast<std::uint32_t>(&call - parts_.trace.api_calls.data()));
-    else parts_.slices.add(lane, slice);
-  }
-
-  const DetailParts& parts_;
-  const CallsByThread &launches_, &others_;
-};
+}
 
 // The threads' ranges and CUDA calls, in the order of start.
 void add_host_slices(const DetailParts& parts) {
@@ -161,8 +153,7 @@ void add_host_slices(const DetailParts& parts) {
     parts.filling.add(lane, range.start_ns, end_ns, slice.name);
     parts.slices.add(lane, slice);
   }
-  CallSlices calls(parts);
-  for (std::uint32_t i = 0; i < parts.trace.threads.size(); ++i) calls.add_thread(i);
+  for (std::uint32_t i = 0; i < parts.trace.threads.size(); ++i) add_calls(parts, i);
   parts.slices.end_calls();
 }
 

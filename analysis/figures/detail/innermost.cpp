@@ -137,9 +137,4 @@ InnermostStages::InnermostStages(std::uint32_t processes, const std::vector<Wind
     for (const Part& part : parts) own_[part.window].push_back(part);
 }
 
-std::size_t InnermostStages::first_after(const Parts& parts, Ns time_ns) {
-  return static_cast<std::size_t>(
-      std::upper_bound(parts.begin(), parts.end(), time_ns, [](Ns time, const Part& part) { return time < part.end_ns; }) - parts.begin());
-}
-
 }  // namespace nl::analysis

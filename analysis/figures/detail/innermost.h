@@ -56,12 +56,12 @@ class InnermostStages {
   }
 
  private:
-  using Parts = std::vector<Part>;                                 // by time
-  static std::size_t first_after(const Parts& parts, Ns time_ns);  // that ends after the time
+  using Parts = std::vector<Part>;  // by time
   template <class Visit>
   static void each_in(const Parts& parts, Ns start_ns, Ns end_ns, Visit visit) {
-    for (std::size_t i = first_after(parts, start_ns); i < parts.size() && parts[i].start_ns < end_ns; ++i)
-      visit(std::max(parts[i].start_ns, start_ns), std::min(parts[i].end_ns, end_ns));
+    auto part = std::upper_bound(parts.begin(), parts.end(), start_ns, [](Ns time_ns, const Part& each) { return time_ns < each.end_ns; });
+    for (; part != parts.end() && part->start_ns < end_ns; ++part)
+      visit(std::max(part->start_ns, start_ns), std::min(part->end_ns, end_ns));
   }
 
   std::vector<Parts> parts_;  // by process

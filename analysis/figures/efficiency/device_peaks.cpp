@@ -63,8 +63,6 @@ constexpr std::array kRates = {
     SmRates{12, 0, 4, 256, 512, 1024, 1024, 2048, 2048, 4096},        // RTX PRO Blackwell
 };
 
-bool is_geforce(std::string_view name) { return name.find("GeForce") != std::string_view::npos; }
-
 DevicePeaks derive(const Device& device) {
   DevicePeaks peaks;
   peaks.name = device.name;
@@ -84,7 +82,7 @@ DevicePeaks derive(const Device& device) {
   }
   const double clocks = static_cast<double>(device.sm_count) * static_cast<double>(device.clock_hz);
   // GeForce cards multiply 16- and 8-bit floats at half the rate of their professional twins when they add up in 32 bits.
-  const bool halved = is_geforce(device.name) && rate->fp4 + rate->tf32 > 0;
+  const bool halved = device.name.find("GeForce") != std::string::npos && rate->fp4 + rate->tf32 > 0;
   const double half = halved ? 0.5 : 1;
   const std::pair<const char*, double> dense[] = {{"f64", rate->f64},        {"f32", rate->f32},          {"tf32", rate->tf32 * half},
                                                   {"f16", rate->f16 * half}, {"bf16", rate->bf16 * half}, {"int8", rate->eight_bit_int},
@@ -137,7 +135,7 @@ void fill_sample(const Run& run, std::int32_t device, NcuSample& sample) {
   const auto pct = dram_pct(run, {{device, *sample.values[Metric::kDramBytes], static_cast<double>(*sample.ncu_duration_ns)}});
   if (!pct) return;
   sample.values[Metric::kDram] = pct;
-  sample.bound_by = bound_by(sample.values[Metric::kSm], memory_throughput(sample));
+  sample.bound_by = classify_bound(sample.values[Metric::kSm], memory_throughput(sample)).by;
   sample.bound_memory = sample.bound_by == Bound::kMemory ? busiest_memory(sample) : std::nullopt;
 }
 

@@ -164,17 +164,16 @@ std::string why_no_device(const Run& run) {
   return "no MFU or MBU: the capture does not describe the GPU";
 }
 
-void check_possible(const StageEfficiency& stage, std::vector<std::string>& notes) {
+void check_possible(StageEfficiency& stage) {
   // A card's clock may lie a little above the one its bandwidth is quoted at; FLOP/s peaks are not reached at all.
-  const auto impossible = [&](const char* what, std::optional<double> share, double most) {
+  const auto check = [&](const char* what, std::optional<double> share, double most) {
     if (share && *share > most)
-      notes.push_back(
-          fmt::format("{} of {:.0f} % is impossible: the model file contradicts the trace (shape, batch, length or dtype), or the "
-                      "stage's ranges do not enclose its GPU work",
-                      what, *share * 100));
+      add_note(stage, fmt::format("{} of {:.0f} % is impossible: the model file contradicts the trace (shape, batch, length or dtype), or "
+                                  "the stage's ranges do not enclose its GPU work",
+                                  what, *share * 100));
   };
-  impossible("an MFU", std::max(stage.mfu, stage.mfu_busy), 1.0);
-  impossible("an MBU", std::max(stage.mbu, stage.mbu_busy), 1.05);
+  check("an MFU", std::max(stage.mfu, stage.mfu_busy), 1.0);
+  check("an MBU", std::max(stage.mbu, stage.mbu_busy), 1.05);
 }
 
 struct Rates {
@@ -234,9 +233,7 @@ void compare(const Run& run, const std::optional<DevicePeaks>& peaks, const LlmS
     out.ideal_ns = std::max(compute_ns, memory_ns);
     out.limit = compute_ns >= memory_ns ? Bound::kCompute : Bound::kMemory;
   }
-  std::vector<std::string> notes;
-  check_possible(out, notes);
-  for (const auto& note : notes) add_note(out, note);
+  check_possible(out);
 }
 
 }  // namespace

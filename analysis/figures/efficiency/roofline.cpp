@@ -14,26 +14,18 @@
 namespace nl::analysis {
 namespace {
 
-using Metrics = std::map<std::string, double>;
-
 std::optional<double> metric(const Metrics& metrics, const std::string& name) {
   const auto found = metrics.find(name);
   if (found == metrics.end() || !std::isfinite(found->second) || found->second < 0) return std::nullopt;
   return found->second;
 }
 
-std::optional<double> elapsed_cycles(const Metrics& metrics) {
-  for (const char* name : {"smsp__cycles_elapsed.avg", "sm__cycles_elapsed.avg", "gpc__cycles_elapsed.avg", "gpc__cycles_elapsed.max"})
-    if (const auto cycles = metric(metrics, name)) return cycles;
-  return std::nullopt;
-}
-
 // ncu's roofline section has counts per elapsed cycle only: 4.4917 × 7295.24 cycles = 32768.
 std::optional<double> sum_of(const Metrics& metrics, const std::string& base) {
   if (const auto sum = metric(metrics, base + ".sum")) return sum;
   const auto rate = metric(metrics, base + ".sum.per_cycle_elapsed");
-  const auto cycles = elapsed_cycles(metrics);
-  if (rate && cycles) return *rate * *cycles;
+  for (const char* name : {"smsp__cycles_elapsed.avg", "sm__cycles_elapsed.avg", "gpc__cycles_elapsed.avg", "gpc__cycles_elapsed.max"})
+    if (const auto cycles = metric(metrics, name); rate && cycles) return *rate * *cycles;
   return std::nullopt;
 }
 
@@ -53,24 +45,19 @@ const std::array kVectorOps = {
 
 constexpr std::string_view kTensorPrefix = "sm__ops_path_tensor_src_";
 
-// "bf16_dst_fp32_sparsity_off" → source "bf16", 2 details
-struct TensorPath {
-  std::string source;
-  int details = 0;  // how finely the metric splits the source's operations: none, by destination, by sparsity
-};
-
-TensorPath tensor_path(std::string_view rest) {
-  TensorPath path;
+// "bf16_dst_fp32_sparsity_off" → source "bf16", and 2: how finely the metric splits the source's operations, which is 0 for
+// not at all, 1 by destination, 2 by sparsity.
+std::pair<std::string, int> tensor_path(std::string_view rest) {
+  int details = 0;
   if (const auto sparsity = rest.find("_sparsity_"); sparsity != std::string_view::npos) {
     rest = rest.substr(0, sparsity);
-    path.details = 2;
+    details = 2;
   }
   if (const auto destination = rest.find("_dst_"); destination != std::string_view::npos) {
     rest = rest.substr(0, destination);
-    path.details = std::max(path.details, 1);
+    details = std::max(details, 1);
   }
-  path.source = rest;
-  return path;
+  return {std::string(rest), details};
 }
 
 // The type whose peak counts for operands of that kind; "" for those that no table has.
@@ -94,8 +81,8 @@ void add_tensor(const Metrics& metrics, LaunchFlops& flops) {
     if (rollup != ".sum" && (rollup != ".sum.per_cycle_elapsed" || metrics.count(base + ".sum") > 0)) continue;
     const auto ops = sum_of(metrics, base);
     if (!ops) continue;
-    const TensorPath path = tensor_path(std::string_view(base).substr(kTensorPrefix.size()));
-    by_source[path.source][path.details] += *ops;
+    const auto [source, details] = tensor_path(std::string_view(base).substr(kTensorPrefix.size()));
+    by_source[source][details] += *ops;
     flops.tensor_counted = true;
   }
   for (const auto& [source, splits] : by_source)
@@ -124,12 +111,10 @@ struct VectorCounts {
   }
 };
 
-constexpr const char* kHowToCount = "the preset profiling/ncu/roofline measures them";
-
 // Why a launch has no point → how many, and the first of them.
 class LeftOut {
  public:
-  void add(const char* why, const std::string& kernel) {
+  void add(const std::string& why, const std::string& kernel) {
     auto& [count, first] = reasons_[why];
     if (count++ == 0) first = kernel.substr(0, 80);
   }
@@ -145,21 +130,21 @@ class LeftOut {
   std::map<std::string, std::pair<std::size_t, std::string>> reasons_;
 };
 
-const char* why_left_out(const LaunchFlops& flops, const NcuSample& sample, std::optional<double> bytes) {
-  static const std::string kTensor =
-      fmt::format("its tensor operations were not measured (sm__ops_path_tensor_src_*.sum; {})", kHowToCount);
-  static const std::string kVector = fmt::format(
-      "its FLOPs were not measured (smsp__sass_thread_inst_executed_op_{{fadd,fmul,ffma,hadd,hmul,hfma}}_pred_on.sum; {})", kHowToCount);
-  static const std::string kUnknownTensor =
-      fmt::format("its tensor core use was not measured (sm__ops_path_tensor_src_*.sum; {})", kHowToCount);
-  if (!flops.tensor_counted && sample.values[Metric::kTensor] && *sample.values[Metric::kTensor] > 0) return kTensor.c_str();
-  if (!flops.vector_counted && !(flops.tensor_counted && flops.total() > 0)) return kVector.c_str();
-  if (!flops.tensor_counted && !sample.values[Metric::kTensor]) return kUnknownTensor.c_str();
+// Empty: nothing is missing.
+std::string why_left_out(const LaunchFlops& flops, const NcuSample& sample, std::optional<double> bytes) {
+  const auto unmeasured = [](std::string_view what, std::string_view metrics) {
+    return fmt::format("its {} not measured ({}; the preset profiling/ncu/roofline measures them)", what, metrics);
+  };
+  if (!flops.tensor_counted && sample.values[Metric::kTensor] && *sample.values[Metric::kTensor] > 0)
+    return unmeasured("tensor operations were", "sm__ops_path_tensor_src_*.sum");
+  if (!flops.vector_counted && !(flops.tensor_counted && flops.total() > 0))
+    return unmeasured("FLOPs were", "smsp__sass_thread_inst_executed_op_{fadd,fmul,ffma,hadd,hmul,hfma}_pred_on.sum");
+  if (!flops.tensor_counted && !sample.values[Metric::kTensor]) return unmeasured("tensor core use was", "sm__ops_path_tensor_src_*.sum");
   if (flops.total() <= 0) return "it has no floating-point work";
   if (!sample.ncu_duration_ns || *sample.ncu_duration_ns <= 0) return "its duration was not measured (gpu__time_duration.sum)";
   if (!bytes) return "its DRAM traffic was not measured (dram__bytes_read.sum, dram__bytes_write.sum)";
   if (*bytes <= 0) return "it moved no bytes from or to DRAM";
-  return nullptr;
+  return "";
 }
 
 // The roof over a point: the slope of the memory, or the peak of its precision where that is lower.
@@ -240,7 +225,7 @@ Roofline roofline_of(const Run& run) {
     for (const NcuSample& sample : kernel.ncu) {
       const LaunchFlops flops = count_flops(sample.metrics, kind);
       const auto bytes = dram_bytes(sample);
-      if (const char* why = why_left_out(flops, sample, bytes)) {
+      if (const std::string why = why_left_out(flops, sample, bytes); !why.empty()) {
         left_out.add(why, kernel.name);
         continue;
       }

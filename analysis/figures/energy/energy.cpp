@@ -91,12 +91,6 @@ void add_stages(const std::vector<SampledPass>& passes, const Curves& curves, En
   for (const auto& name : order) energy.stages.push_back(sums[name].result(name, energy.source));
 }
 
-bool inside(const std::vector<UtcWindow>& windows, Ns time) {
-  auto after =
-      std::upper_bound(windows.begin(), windows.end(), time, [](Ns moment, const UtcWindow& window) { return moment < window.first; });
-  return after != windows.begin() && time < (after - 1)->second;
-}
-
 // Of one GPU while stages ran: between them it idles, and its clocks mean nothing.
 class ClockSum {
  public:
@@ -149,7 +143,7 @@ void add_clocks(const std::vector<SampledPass>& passes, const std::set<std::int3
     for (const auto& stage : pass.stages) all.insert(all.end(), stage.utc_ns.begin(), stage.utc_ns.end());
     all = united(std::move(all));
     for (const auto& sample : pass.samples)
-      if (inside(all, sample.utc_ns)) sums[sample.device].add(sample);
+      if (overlaps(all, {sample.utc_ns, sample.utc_ns + 1})) sums[sample.device].add(sample);
   }
   for (const auto device : devices) energy.devices.push_back(sums[device].result(device));
 }
@@ -244,6 +238,12 @@ std::uint64_t EnergyCurve::updates_in(const UtcWindow& window) const {
   std::uint64_t count = 0;
   for (auto point = first; point != points_.end() && point->utc_ns < window.second; ++point) count += point->update;
   return count;
+}
+
+bool overlaps(const std::vector<UtcWindow>& spans, const UtcWindow& window) {
+  const auto after =
+      std::upper_bound(spans.begin(), spans.end(), window.first, [](Ns time, const UtcWindow& span) { return time < span.second; });
+  return after != spans.end() && after->first < window.second;
 }
 
 std::vector<UtcWindow> united(std::vector<UtcWindow> windows) {

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "analysis/staging/staged_trace.h"
@@ -52,5 +50,6 @@ class EnergyCurve {
 
 // Sorted, overlapping ones joined, empty ones left out.
 std::vector<UtcWindow> united(std::vector<UtcWindow> windows);
+bool overlaps(const std::vector<UtcWindow>& united, const UtcWindow& window);
 
 }  // namespace nl::analysis

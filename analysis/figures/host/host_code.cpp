@@ -159,13 +159,6 @@ HostStacks wait_stacks(const Trace& trace, const HostWorks& works, const std::ve
   return out;
 }
 
-// The same for all frames of one function.
-HostFrame whole_function(HostFrame frame) {
-  frame.line = frame.first_line;
-  frame.source.clear();
-  return frame;
-}
-
 // Which samples lie in a garbage collection of their process.
 std::vector<bool> samples_in_collections(const HostSamples& host) {
   std::vector<bool> inside(host.samples.size(), false);
@@ -189,17 +182,14 @@ struct SampledPlace {
   std::array<std::uint64_t, kHostWorks> kinds = {};
 };
 
-HostWork most_frequent_kind(const std::array<std::uint64_t, kHostWorks>& kinds) {
-  return static_cast<HostWork>(std::max_element(kinds.begin(), kinds.end()) - kinds.begin());
-}
-
 class HostCodeTable {
  public:
   explicit HostCodeTable(const Trace& trace)
       : trace_(trace), works_(trace.host.frames), in_collection_(samples_in_collections(trace.host)) {
     std::map<HostFrame, std::uint32_t> numbers;
-    for (const HostFrame& frame : trace.host.frames) {
-      HostFrame function = whole_function(frame);
+    for (HostFrame function : trace.host.frames) {
+      function.line = function.first_line;  // the same for all frames of one function
+      function.source.clear();
       const auto [found, added] = numbers.try_emplace(function, static_cast<std::uint32_t>(functions_.size()));
       if (added) functions_.push_back(std::move(function));
       function_of_frame_.push_back(found->second);
@@ -266,9 +256,11 @@ class HostCodeTable {
   }
 
   void list_lines(const Places& lines, HostCode& code) const {
-    for (const auto& [frame, place] : lines)
+    for (const auto& [frame, place] : lines) {
+      const auto most = std::max_element(place.kinds.begin(), place.kinds.end()) - place.kinds.begin();
       if (place.samples > 0)
-        code.lines.push_back({trace_.host.frames[frame], most_frequent_kind(place.kinds), place.samples, place.inside, {}, {}});
+        code.lines.push_back({trace_.host.frames[frame], static_cast<HostWork>(most), place.samples, place.inside, {}, {}});
+    }
     std::sort(code.lines.begin(), code.lines.end(),
               [](const HostLine& a, const HostLine& b) { return a.samples != b.samples ? a.samples > b.samples : a.frame < b.frame; });
     give_times(code.lines, code);

@@ -207,9 +207,7 @@ void add_kernels_to_nodes(const std::string& backend, OperatorFigures& figures) 
 OperatorFigures operator_figures(const Evidence& evidence, const StagedTrace& staged, const WarmupRule& warmup) {
   OperatorFigures figures;
   add_operators(staged.trace, {}, figures);
-  LayerTable layers = layer_table(staged.trace);
-  figures.layers = std::move(layers.layers);
-  figures.layers_note = std::move(layers.note);
+  take_layers(layer_table(staged.trace), figures);
   add_operator_steps(staged, "", figures);
   if (evidence.session) add_operator_records({table_of(*evidence.session), steps_of(*evidence.session)}, figures);
   for (const OperatorSource& source : evidence.operators) add_source(source, staged, warmup, figures);

@@ -10,14 +10,6 @@
 #include "model/words.h"
 
 namespace nl::analysis {
-namespace {
-
-// Decode steps are part of decode, as in every split by stage.
-std::string shown_stage(const std::string& stage) {
-  return std::string(stage_kind(stage) == StageKind::kDecodeStep ? key_of(StageKind::kDecode) : std::string_view(stage));
-}
-
-}  // namespace
 
 CleanTimes::Size CleanTimes::size_of(const Trace& trace, const WorkRow& row) {
   if (row.shape == kNone) return {{}, {}, row.bytes};
@@ -75,12 +67,7 @@ class TallySums {
  public:
   explicit TallySums(const RangeItems& items) : items_(items), item_sums_(items.group_of_item.size()), group_sums_(items.groups) {}
 
-  std::uint32_t stage(const std::string& name) {
-    const auto found = std::find(stages_.begin(), stages_.end(), name);
-    if (found != stages_.end()) return static_cast<std::uint32_t>(found - stages_.begin());
-    stages_.push_back(name);
-    return static_cast<std::uint32_t>(stages_.size() - 1);
-  }
+  std::uint32_t stage(const std::string& name) { return number_of_stage(stages_, name); }
 
   void add_host(const RangeTally& host, double weight, std::uint32_t stage) {
     for (std::size_t i = 0; i < item_sums_.size(); ++i) add_host(item_sums_[i], host.items[i], weight);
@@ -230,7 +217,7 @@ void OperatorWork::add_host(const RangeItems& items, TallySums& sums) const {
       const std::uint32_t window = windows_.find(range.thread, range.start_ns, range.end_ns);
       if (window == kNone || stage_of_window_[window] != stage) here.item_of_range[i] = kNone;
     }
-    sums.add_host(tally_host_ranges(trace_, here), stages_[stage].weight, sums.stage(shown_stage(stages_[stage].name)));
+    sums.add_host(tally_host_ranges(trace_, here), stages_[stage].weight, sums.stage(stages_[stage].name));
   }
 }
 
@@ -249,7 +236,7 @@ RangeTally OperatorWork::tally(const RangeItems& items) const {
       chain.push_back(item);
       if (row.work.origin != row.work.launch && replayed.insert({row.window, range}).second) sums.add_replayed(item, stage.weight);
     }
-    if (!chain.empty()) sums.add_work(chain, row.work.name, row.time_ns, stage.weight, sums.stage(shown_stage(stage.name)));
+    if (!chain.empty()) sums.add_work(chain, row.work.name, row.time_ns, stage.weight, sums.stage(stage.name));
   }
   double clean_gpu_ns = 0;
   for (const Stage& stage : stages_) clean_gpu_ns += stage.clean->gpu_ns;

@@ -49,7 +49,8 @@ struct RangeTally {
   Ns capture_cuda_ns = 0;  // all GPU work of the capture
 };
 
-bool is_never_closed(const Trace& trace, const Range& range);
+// A range never closed, or closed by another thread, has no time that could be counted.
+bool is_countable(const Trace& trace, const Range& range);
 
 // Work belongs to the ranges around its launch and, from a CUDA graph, to those around the making of its node inside them; its
 // stage is that of the launch. Ranges never closed or closed by another thread must be left out of `items` (kNone). One pass over the
@@ -57,6 +58,9 @@ bool is_never_closed(const Trace& trace, const Range& range);
 RangeTally tally_ranges(const Trace& trace, const RangeItems& items);
 // The host's part of it alone.
 RangeTally tally_host_ranges(const Trace& trace, const RangeItems& items);
+
+// The place of a stage in the list, to which it is added where it is new. Decode steps are part of decode, as in every split by stage.
+std::uint32_t number_of_stage(std::vector<std::string>& stages, std::string stage);
 
 // Groups that have calls, the one with the most GPU time of its own first; ties by host time, then name.
 std::vector<std::uint32_t> by_time(const RangeTally& tally, const std::vector<std::string>& names);

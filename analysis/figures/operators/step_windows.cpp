@@ -85,35 +85,33 @@ std::vector<std::uint64_t> replayed_by_window(const Trace& trace, const StepWind
   return counts;
 }
 
-}  // namespace
-
-StepWindows::StepWindows(const StagedTrace& staged) : stretches_(staged.trace.threads.size()) {
-  const StageTable& table = staged.table;
+std::vector<StepWindow> steps_in(const StagedTrace& staged) {
   std::vector<Window> windows = staged.windows;
   std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
     return std::tuple(a.process, a.thread, a.start_ns, -a.end_ns, a.stage) <
            std::tuple(b.process, b.thread, b.start_ns, -b.end_ns, b.stage);
   });
-  const StepFilter filter(table, windows);
+  const StepFilter filter(staged.table, windows);
   std::map<std::uint32_t, std::uint64_t> numbers;
+  std::vector<StepWindow> steps;
   for (const Window& window : windows)
     if (filter.counts(window))
-      windows_.push_back(
-          {table.stages()[window.stage], window.start_ns, window.end_ns, window.thread, numbers[window.stage]++, window.warmup});
-  nest();
+      steps.push_back(
+          {staged.table.stages()[window.stage], window.start_ns, window.end_ns, window.thread, numbers[window.stage]++, window.warmup});
+  return steps;
 }
 
-StepWindows::StepWindows(std::vector<StepWindow> windows, std::size_t threads) : windows_(std::move(windows)), stretches_(threads) {
-  nest();
-}
+}  // namespace
 
-void StepWindows::nest() {
-  parents_.assign(windows_.size(), kNone);
-  for (std::uint32_t thread = 0; thread < stretches_.size(); ++thread) add_thread(thread);
+StepWindows::StepWindows(const StagedTrace& staged) : StepWindows(steps_in(staged), staged.trace.threads.size()) {}
+
+StepWindows::StepWindows(std::vector<StepWindow> windows, std::size_t threads)
+    : windows_(std::move(windows)), parents_(windows_.size(), kNone), stretches_(threads) {
+  for (std::uint32_t thread = 0; thread < threads; ++thread) nest(thread);
 }
 
 // Of the windows that are open, the one that began last is the innermost.
-void StepWindows::add_thread(std::uint32_t thread) {
+void StepWindows::nest(std::uint32_t thread) {
   std::vector<std::tuple<Ns, bool, std::uint32_t>> edges;  // an end comes before a start of the same time
   for (std::uint32_t i = 0; i < windows_.size(); ++i) {
     if (windows_[i].thread != thread) continue;

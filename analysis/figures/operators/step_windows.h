@@ -38,15 +38,14 @@ class StepWindows {
   // The windows of a stage are warm-up where those of the other trace are, of the same workload, as far as both have as many.
   void take_warmup_from(const StepWindows& other);
   std::vector<std::string> stages() const;  // as they first begin
-  std::uint64_t count(const std::string& stage) const;
 
  private:
   struct Stretch {
     Ns start_ns;
     std::uint32_t window;  // the innermost from then on
   };
-  void nest();
-  void add_thread(std::uint32_t thread);
+  void nest(std::uint32_t thread);
+  std::uint64_t count(const std::string& stage) const;
 
   std::vector<StepWindow> windows_;
   std::vector<std::uint32_t> parents_;

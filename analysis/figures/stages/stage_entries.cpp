@@ -121,12 +121,6 @@ std::vector<UtcWindow> throttled_spans(const std::vector<PowerSample>& samples) 
   return united(std::move(spans));
 }
 
-bool overlaps(const std::vector<UtcWindow>& spans, const UtcWindow& window) {
-  const auto after =
-      std::upper_bound(spans.begin(), spans.end(), window.first, [](Ns time, const UtcWindow& span) { return time < span.second; });
-  return after != spans.end() && after->first < window.second;
-}
-
 }  // namespace
 
 std::vector<StageEntry> stage_entries(const Trace& trace, const StageTable& table, const std::vector<Window>& windows,

@@ -7,7 +7,7 @@
 #include "analysis/figures/capture/capture_tables.h"
 #include "analysis/figures/counters/join_counters.h"
 #include "analysis/figures/counters/sampling.h"
-#include "analysis/figures/efficiency/dram_use.h"
+#include "analysis/figures/efficiency/device_peaks.h"
 #include "analysis/figures/efficiency/efficiency.h"
 #include "analysis/figures/efficiency/roofline.h"
 #include "analysis/figures/host/host_code.h"

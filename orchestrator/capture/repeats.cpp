@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analysis/figures/energy/energy.h"
-#include "analysis/figures/overhead/perturbation.h"
+#include "analysis/figures/overhead/measured.h"
 #include "model/words.h"
 #include "orchestrator/capture/timeline.h"
 #include "orchestrator/config/warmup_rule.h"

@@ -7,11 +7,9 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
-#include "analysis/figures/counters/names.h"
-#include "analysis/figures/counters/ncu_bound.h"
+#include "analysis/figures/counters/metric_values.h"
 #include "analysis/statistics/time_summary.h"
 #include "analysis/trace/kernel_names.h"
 #include "model/words.h"
@@ -50,7 +48,7 @@ void fill_metrics(const NcuLaunch& launch, NcuSample& sample) {
   if (const auto ns = first_metric(metrics, {"gpu__time_duration.sum", "gpu__time_duration.max", "gpu__time_duration.avg"}))
     sample.ncu_duration_ns = std::llround(*ns);
   sample.values = metric_values(MetricPlace::kLaunch, metrics);
-  sample.bound_by = bound_by(sample.values[Metric::kSm], memory_throughput(metrics));
+  sample.bound_by = classify_bound(sample.values[Metric::kSm], memory_throughput(metrics)).by;
   for (const auto& [name, value] : metrics)
     if (worth_keeping(name, metrics)) sample.metrics.emplace(name, value);
   if (sample.bound_by == Bound::kMemory) sample.bound_memory = busiest_memory(metrics);
@@ -291,8 +289,6 @@ NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, std::vector<KernelE
     attach(*each.entry, std::move(sample));
   }
   result.matched = pending.size();
-  for (const KernelEntry& entry : kernels)
-    if (entry.selected && entry.ncu.empty()) result.missing_kernels.push_back(entry.name);
   return result;
 }
 

@@ -12,7 +12,6 @@ namespace nl::analysis {
 struct NcuMatch {
   std::size_t matched = 0;
   std::vector<std::string> unmatched_launches;  // ncu profiled it, nsys never timed it: name and shape
-  std::vector<std::string> missing_kernels;     // selected, and ncu has no launch of it
 };
 
 // Joins ncu's launches to the kernels by name, grid and block, and stores them with their proof.

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <utility>
 
-#include "analysis/figures/counters/names.h"
+#include "analysis/figures/counters/metric_values.h"
 #include "analysis/trace/covered_time.h"
 #include "model/sampled_metric.h"
 
@@ -133,12 +132,8 @@ bool used_by(const StageEntry& stage, std::int32_t device, const Trace& trace) {
   return !known || busy(device);
 }
 
-struct CurveKind {
-  const char* metric;  // as a mean over time: see SampledMetric
-  const char* title;
-};
-
-constexpr CurveKind kCurves[] = {
+// A metric as a mean over time, see SampledMetric, and its title.
+constexpr std::pair<const char*, const char*> kCurves[] = {
     {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active"},
     {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor pipe active"},
     {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "tensor pipe active, of the SMs' active cycles"},
@@ -195,12 +190,32 @@ std::vector<std::optional<double>> curve_of(const MetricSeries& series, std::siz
 }
 
 void add_curves(const MetricSeries& series, const Extent& extent, std::vector<ActivityCurve>& curves) {
-  for (const CurveKind& kind : kCurves)
+  for (const auto& [metric, title] : kCurves)
     for (std::size_t i = 0; i < series.metrics.size(); ++i) {
       const SampledMetric shown(series.metrics[i]);
-      if (shown.name != kind.metric) continue;
-      curves.push_back({series.device, shown.name, kind.title, extent.start_ns, extent.step_ns(), curve_of(series, i, shown, extent)});
+      if (shown.name != metric) continue;
+      curves.push_back({series.device, shown.name, title, extent.start_ns, extent.step_ns(), curve_of(series, i, shown, extent)});
     }
+}
+
+constexpr std::string_view kPrefix = "smsp__pcsamp_warps_issue_stalled_";
+constexpr std::string_view kNotIssued = "_not_issued";
+
+// CUPTI counts the samples of "…_not_issued" under the reason itself too.
+std::vector<StallShare> shares_of(const std::map<std::string, std::uint64_t>& reasons) {
+  std::vector<StallShare> shares;
+  double total = 0;
+  for (const auto& [name, samples] : reasons) {
+    std::string_view reason = name;
+    if (samples == 0 || !reason.starts_with(kPrefix) || reason.ends_with(kNotIssued)) continue;
+    reason.remove_prefix(kPrefix.size());
+    shares.push_back({std::string(reason), samples, 0});
+    total += static_cast<double>(samples);
+  }
+  for (StallShare& each : shares) each.share = static_cast<double>(each.samples) / total;
+  std::sort(shares.begin(), shares.end(),
+            [](const StallShare& a, const StallShare& b) { return a.samples != b.samples ? a.samples > b.samples : a.reason < b.reason; });
+  return shares;
 }
 
 }  // namespace
@@ -229,6 +244,19 @@ std::vector<ActivityCurve> activity_curves(const Trace& trace) {
   if (const auto extent = extent_of(trace))
     for (const MetricSeries& series : trace.metric_series) add_curves(series, *extent, curves);
   return curves;
+}
+
+bool add_stalls(const Trace& trace, std::vector<KernelEntry>& kernels) {
+  bool any = false;
+  std::map<std::pair<std::string_view, std::int32_t>, const StallSample*> sampled;
+  for (const StallSample& each : trace.stalls) sampled.emplace(std::pair(std::string_view(each.kernel), each.device), &each);
+  for (KernelEntry& kernel : kernels) {
+    const auto found = sampled.find(std::pair(std::string_view(kernel.symbol()), kernel.device));
+    if (found == sampled.end()) continue;
+    kernel.stalls = shares_of(found->second->reasons);
+    any = true;
+  }
+  return any;
 }
 
 }  // namespace nl::analysis

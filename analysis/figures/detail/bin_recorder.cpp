@@ -53,8 +53,7 @@ void BinRecorder::idle(std::uint32_t number, std::uint32_t window, BudgetBin bin
 void BinRecorder::record(Lane& lane, BudgetBin bin, Ns start_ns, Ns end_ns) {
   std::vector<Ns>& sums = lane.bins[static_cast<std::size_t>(bin)];
   buckets_.spread(start_ns, end_ns, [&](std::uint32_t bucket, Ns time_ns) { sums[bucket] += time_ns; });
-  auto window =
-      std::upper_bound(exact_.begin(), exact_.end(), start_ns, [](Ns time_ns, const auto& span) { return time_ns < span.second; });
+  auto window = first_ending_after(exact_, start_ns);
   for (; window != exact_.end() && window->first < end_ns; ++window)
     append({std::max(start_ns, window->first), std::min(end_ns, window->second), bin},
            lane.exact[static_cast<std::size_t>(window - exact_.begin())]);

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "analysis/account/budget.h"
 #include "analysis/figures/detail/buckets.h"
-#include "analysis/figures/detail/innermost_stages.h"
+#include "analysis/figures/detail/innermost.h"
 #include "model/detail.h"
 
 namespace nl::analysis {

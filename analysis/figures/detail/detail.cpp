@@ -5,9 +5,16 @@
 #include <algorithm>
 #include <tuple>
 
-#include "analysis/figures/detail/host_part.h"
+#include "analysis/account/peer_waits.h"
+#include "analysis/figures/detail/bin_recorder.h"
+#include "analysis/figures/detail/buckets.h"
+#include "analysis/figures/detail/exact_windows.h"
+#include "analysis/figures/detail/lane_table.h"
+#include "analysis/figures/detail/slice_tables.h"
 #include "analysis/staging/staged_trace.h"
+#include "analysis/trace/gpu_lanes.h"
 #include "analysis/trace/gpu_order.h"
+#include "analysis/trace/work_origin.h"
 
 namespace nl::analysis {
 namespace {
@@ -32,6 +39,122 @@ std::string device_title(const Trace& trace, const GpuLane& lane) {
   for (const Device& device : trace.devices)
     if (device.id == lane.device && !device.name.empty()) title += fmt::format(" ({})", device.name);
   return trace.processes.size() > 1 ? fmt::format("{} of process {}", title, lane.pid) : title;
+}
+
+// Where the parts of the detail are collected.
+struct DetailParts {
+  const Trace& trace;
+  const CallsByThread &launches, &other_calls;
+  const LaneTable& lanes;
+  NameTable& names;
+  Origins& origins;
+  Sites& sites;
+  LaneFilling& filling;
+  SliceCollector& slices;
+};
+
+// One pass over the GPUs' work in the order of its start.
+class GpuPart {
+ public:
+  GpuPart(const DetailParts& parts, const Buckets& buckets, const GpuLanes& gpus, BudgetSweep& budget, BinRecorder& bins,
+          std::size_t most_sums)
+      : parts_(parts), gpus_(gpus), budget_(budget), bins_(bins), communication_(parts.trace), kernels_(parts.trace, parts.names),
+        kernel_sums_(buckets, std::max(1u, gpus.size()), most_sums), operator_sums_(buckets, std::max(1u, gpus.size()), most_sums) {}
+
+  void operator()(const Kernel& kernel) {
+    const std::uint32_t gpu = gpus_.of_queue(kernel.queue);
+    const LaneWork work{kernel.start_ns, kernel.end_ns(), kernel.api, communication_.of(kernel), true};
+    DetailSlice slice{kernel.start_ns, static_cast<Ns>(kernel.duration_ns)};
+    const std::uint32_t named = kernels_.named(kernel.shape);
+    kernel_sums_.add(kernel.start_ns, slice.duration_ns, named, gpu);
+    slice.name = kernels_.name_of(named);
+    if (parts_.slices.shows(work.start_ns, work.end_ns)) slice.kernel = kernels_.of(kernel.shape);
+    add(kernel.queue, work, slice, origin_of_kernel(parts_.trace, static_cast<std::size_t>(&kernel - parts_.trace.kernels.data())));
+  }
+
+  void operator()(const MemOp& op) {
+    LaneWork work{op.start_ns, std::max(op.start_ns, op.end_ns), op.api};
+    if (op.kind == MemOpKind::kPeerToPeer) work.communication = Collective::kPeerCopy;
+    DetailSlice slice{work.start_ns, work.end_ns - work.start_ns, parts_.names.of(LaneKind::kGpu, StringId{op.label})};
+    add(op.queue, work, slice, origin_of_mem_op(parts_.trace, static_cast<std::size_t>(&op - parts_.trace.mem_ops.data())));
+  }
+
+  void operator()(const GraphRun& run) {
+    LaneWork work{run.start_ns, std::max(run.start_ns, run.end_ns), run.api};
+    work.graph = true;
+    add(run.queue, work, {work.start_ns, work.end_ns - work.start_ns, parts_.names.of(LaneKind::kGpu, StringId{})},
+        launch_of(parts_.trace, run.api));
+  }
+
+  void put(Detail& detail) {
+    detail.overview.kernels = kernel_sums_.take();
+    detail.overview.operators = operator_sums_.take();
+    detail.kernels = kernels_.take();
+  }
+
+ private:
+  void add(std::uint64_t queue, const LaneWork& work, DetailSlice slice, const WorkOrigin& origin) {
+    const std::uint32_t gpu = gpus_.of_queue(queue), lane = parts_.lanes.of_queue(queue);
+    budget_.add(gpu, work);
+    bins_.add(gpu, work);
+    const WorkOrigin launch = launch_of(parts_.trace, work.api);
+    slice.operator_ = parts_.origins.operator_of(origin, launch);
+    if (slice.operator_ != kNone) operator_sums_.add(work.start_ns, slice.duration_ns, slice.operator_, gpu);
+    if (lane == kNone) return;
+    parts_.filling.add(lane, work.start_ns, work.end_ns, slice.name);
+    if (!parts_.slices.shows(work.start_ns, work.end_ns)) return;
+    slice.layer = parts_.origins.layer_of(origin, launch);
+    slice.site = parts_.sites.of(origin);
+    parts_.slices.add_work(lane, slice, work.api);
+  }
+
+  const DetailParts& parts_;
+  const GpuLanes& gpus_;
+  BudgetSweep& budget_;
+  BinRecorder& bins_;
+  CommunicationKernels communication_;
+  KernelTable kernels_;
+  BucketSummer kernel_sums_, operator_sums_;
+};
+
+void add_call(const DetailParts& parts, std::uint32_t lane, const ApiCall& call, bool launches) {
+  DetailSlice slice{call.start_ns, static_cast<Ns>(call.duration_ns), parts.names.of(LaneKind::kApi, call.name)};
+  parts.filling.add(lane, call.start_ns, call.end_ns(), slice.name);
+  if (!parts.slices.shows(call.start_ns, call.end_ns())) return;
+  const WorkOrigin origin{static_cast<std::uint32_t>(call.thread), call.start_ns, call.end_ns()};
+  slice.operator_ = parts.origins.operator_of(origin, origin);
+  slice.layer = parts.origins.layer_of(origin, origin);
+  slice.site = parts.sites.of(origin);
+  if (launches) parts.slices.add_call(lane, slice, static_cast<std::uint32_t>(&call - parts.trace.api_calls.data()));
+  else parts.slices.add(lane, slice);
+}
+
+// Both tables of calls, by start.
+void add_calls(const DetailParts& parts, std::uint32_t thread) {
+  const std::uint32_t lane = parts.lanes.of_calls(thread);
+  if (lane == kNone) return;
+  const CallsByThread &launches = parts.launches, &others = parts.other_calls;
+  std::size_t launch = launches.first(thread), other = others.first(thread);
+  while (launch < launches.last(thread) || other < others.last(thread)) {
+    const bool first =
+        other == others.last(thread) || (launch < launches.last(thread) && launches[launch].start_ns <= others[other].start_ns);
+    add_call(parts, lane, first ? launches[launch++] : others[other++], first);
+  }
+}
+
+// The threads' ranges and CUDA calls, in the order of start.
+void add_host_slices(const DetailParts& parts) {
+  for (const std::uint32_t i : parts.lanes.ranges_by_start()) {
+    const std::uint32_t lane = parts.lanes.of_range(i);
+    if (lane == kNone) continue;
+    const Range& range = parts.trace.ranges[i];
+    const Ns end_ns = std::max(range.start_ns, range.end_ns);
+    const DetailSlice slice{range.start_ns, end_ns - range.start_ns, parts.names.of(LaneKind::kRanges, range.name)};
+    parts.filling.add(lane, range.start_ns, end_ns, slice.name);
+    parts.slices.add(lane, slice);
+  }
+  for (std::uint32_t i = 0; i < parts.trace.threads.size(); ++i) add_calls(parts, i);
+  parts.slices.end_calls();
 }
 
 class DetailMaker {
@@ -89,9 +212,8 @@ class DetailMaker {
     budget.finish();
     bins_->finish();
     part.put(detail_);
-    detail_.steps = list_steps(windows_, listed);
+    detail_.steps = list_steps(windows_, listed, exact_);
     detail_.steps_in_all = windows_.size();
-    find_exact_windows(exact_, detail_.steps);
     bins_->put_overview(detail_.overview);
     bins_->put_bins(detail_.steps);
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "analysis/staging/iterations.h"
 #include "analysis/trace/covered_time.h"

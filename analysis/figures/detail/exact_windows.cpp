@@ -1,7 +1,5 @@
 #include "analysis/figures/detail/exact_windows.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -144,6 +142,18 @@ void add_evenly(const WindowsOfStage& list, std::uint64_t room, WindowChoice& ch
   }
 }
 
+// The exact window that shows it whole, or kNone.
+std::uint32_t shown_by(const Spans& exact, Ns start_ns, Ns end_ns) {
+  const auto after = first_ending_after(exact, start_ns);
+  return after != exact.end() && after->first <= start_ns && after->second >= end_ns ? static_cast<std::uint32_t>(after - exact.begin())
+                                                                                     : kNone;
+}
+
+// What lasts no time is shown where it stands.
+bool reaches(Spans::const_iterator window, Spans::const_iterator end, Ns start_ns, Ns end_ns) {
+  return window != end && window->first < std::max(end_ns, start_ns + 1);
+}
+
 }  // namespace
 
 CaptureSpan capture_span(const Trace& trace) {
@@ -167,6 +177,102 @@ Spans exact_windows(const Trace& trace, const CaptureSpan& capture, const std::v
   for (std::size_t i = 0; i < stages.size(); ++i) add_evenly(stages[i], choice.room() / (stages.size() - i), choice);
   if (stages.empty()) choice.cite(capture.start_ns + (capture.end_ns - capture.start_ns) / 2, capture.end_ns);
   return choice.chosen();
+}
+
+std::vector<std::uint32_t> listed_steps(const std::vector<Window>& windows, const Spans& exact, std::size_t most) {
+  std::vector<std::uint32_t> listed(windows.size(), kNone);
+  const std::size_t each = most == 0 ? 1 : (windows.size() + most - 1) / most;
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < windows.size(); ++i)
+    if (each <= 1 || i % each == 0 || (exact.size() > 1 && shown_by(exact, windows[i].start_ns, windows[i].end_ns) != kNone))
+      listed[i] = count++;
+  return listed;
+}
+
+std::vector<DetailStep> list_steps(const std::vector<Window>& windows, const std::vector<std::uint32_t>& listed, const Spans& exact) {
+  std::vector<DetailStep> steps;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> positions;  // by thread, iteration and stage
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const Window& window = windows[i];
+    const std::uint32_t position = positions[{window.thread, window.iteration, window.stage}]++;
+    if (listed[i] == kNone) continue;
+    DetailStep& step = steps.emplace_back();
+    step.stage = window.stage;
+    step.start_ns = window.start_ns;
+    step.wall_ns = window.wall_ns();
+    step.iteration = window.iteration;
+    step.position = position;
+    step.warmup = window.warmup;
+    step.tokens = window.tokens;
+    step.window = shown_by(exact, window.start_ns, window.start_ns + step.wall_ns);
+  }
+  return steps;
+}
+
+SliceCollector::SliceCollector(const Spans& exact, std::size_t lanes) : exact_(exact), windows_(exact.size()) {
+  for (Shown& window : windows_) {
+    window.lanes.resize(lanes);
+    for (std::uint32_t i = 0; i < lanes; ++i) window.lanes[i].lane = i;
+  }
+}
+
+bool SliceCollector::shows(Ns start_ns, Ns end_ns) const {
+  return reaches(first_ending_after(exact_, start_ns), exact_.end(), start_ns, end_ns);
+}
+
+template <class Visit>
+void SliceCollector::each(std::uint32_t lane, const DetailSlice& slice, Visit visit) {
+  const Ns end_ns = slice.start_ns + slice.duration_ns;
+  for (auto window = first_ending_after(exact_, slice.start_ns); reaches(window, exact_.end(), slice.start_ns, end_ns); ++window) {
+    Shown& shown = windows_[static_cast<std::size_t>(window - exact_.begin())];
+    visit(shown, shown.lanes[lane].slices);
+  }
+}
+
+void SliceCollector::add(std::uint32_t lane, const DetailSlice& slice) {
+  each(lane, slice, [&](Shown&, DetailSliceList& slices) { slices.push_back(slice); });
+}
+
+void SliceCollector::add_call(std::uint32_t lane, const DetailSlice& slice, std::uint32_t api) {
+  each(lane, slice, [&](Shown& window, DetailSliceList& slices) {
+    window.calls.push_back({api, lane, static_cast<std::uint32_t>(slices.size())});
+    slices.push_back(slice);
+  });
+}
+
+void SliceCollector::end_calls() {
+  for (Shown& window : windows_)
+    std::sort(window.calls.begin(), window.calls.end(), [](const Call& a, const Call& b) { return a.api < b.api; });
+}
+
+void SliceCollector::add_work(std::uint32_t lane, DetailSlice slice, std::uint32_t api) {
+  each(lane, slice, [&](Shown& window, DetailSliceList& slices) {
+    const auto call = std::lower_bound(window.calls.begin(), window.calls.end(), api,
+                                       [](const Call& each, std::uint32_t wanted) { return each.api < wanted; });
+    const bool shown = call != window.calls.end() && call->api == api;
+    slice.launch_lane = shown ? call->lane : kNone;
+    slice.launch_slice = shown ? call->slice : kNone;
+    slices.push_back(slice);
+  });
+}
+
+std::vector<DetailWindow> SliceCollector::take() {
+  std::vector<DetailWindow> out;
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    DetailWindow& window = out.emplace_back();
+    window.start_ns = exact_[i].first;
+    window.end_ns = exact_[i].second;
+    std::vector<std::uint32_t> place(windows_[i].lanes.size(), kNone);
+    for (DetailSlices& lane : windows_[i].lanes) {
+      if (lane.slices.empty()) continue;
+      place[lane.lane] = static_cast<std::uint32_t>(window.lanes.size());
+      window.lanes.push_back(std::move(lane));
+    }
+    for (DetailSlices& lane : window.lanes)
+      for (DetailSlice& slice : lane.slices)
+        if (slice.launch_lane != kNone) slice.launch_lane = place[slice.launch_lane];
+  }
+  return out;
 }
 
 }  // namespace nl::analysis

@@ -1,16 +1,42 @@
 #include "analysis/figures/detail/innermost.h"
 
-#include <algorithm>
 #include <limits>
-
-#include "analysis/figures/detail/open_set.h"
+#include <queue>
+#include <unordered_set>
+#include <utility>
 
 namespace nl::analysis {
+namespace {
+
+// What is open while time passes, and which of it began last. Ranges may end in any order, and thousands may be open at once (requests
+// of a server): each costs a logarithm, not a look at all others.
+class OpenSet {
+ public:
+  void add(std::uint32_t item, Ns end_ns) {
+    by_start_.push_back(item);
+    by_end_.emplace(end_ns, item);
+  }
+  // The one that began last; kNone: nothing is open.
+  std::uint32_t innermost() const { return by_start_.empty() ? kNone : by_start_.back(); }
+  bool empty() const { return by_end_.empty(); }
+  Ns first_end_ns() const { return by_end_.top().first; }
+  void close_first() {
+    ended_.insert(by_end_.top().second);
+    by_end_.pop();
+    while (!by_start_.empty() && ended_.erase(by_start_.back()) > 0) by_start_.pop_back();
+  }
+
+ private:
+  using End = std::pair<Ns, std::uint32_t>;
+  std::vector<std::uint32_t> by_start_;  // with some that have ended: they go once they are last
+  std::unordered_set<std::uint32_t> ended_;
+  std::priority_queue<End, std::vector<End>, std::greater<>> by_end_;
+};
 
 // Of one thread: the ranges that are open.
-class InnermostItem::Layout {
+class RangeLayout {
  public:
-  Layout(const Trace& trace, std::vector<Stretch>& stretches) : trace_(trace), stretches_(stretches) {}
+  RangeLayout(const Trace& trace, std::vector<InnermostItem::Stretch>& stretches) : trace_(trace), stretches_(stretches) {}
 
   std::uint32_t begin(std::uint32_t range) {
     close_until(trace_.ranges[range].start_ns);
@@ -35,13 +61,48 @@ class InnermostItem::Layout {
   }
 
   const Trace& trace_;
-  std::vector<Stretch>& stretches_;
+  std::vector<InnermostItem::Stretch>& stretches_;
   OpenSet open_;
 };
 
+// The windows of one process that are open, and the parts that they leave behind.
+class PartsOfProcess {
+ public:
+  PartsOfProcess(const std::vector<Window>& windows, std::vector<InnermostStages::Part>& parts) : windows_(windows), parts_(parts) {}
+
+  void add(std::uint32_t window) {
+    advance(windows_[window].start_ns);
+    open_.add(window, windows_[window].end_ns);
+  }
+  // Up to the time: what is open changes only where a window ends.
+  void advance(Ns time_ns) {
+    while (!open_.empty() && at_ns_ < time_ns) {
+      const Ns until_ns = std::min(time_ns, open_.first_end_ns());
+      put(open_.innermost(), until_ns);
+      at_ns_ = std::max(at_ns_, until_ns);
+      while (!open_.empty() && open_.first_end_ns() <= at_ns_) open_.close_first();
+    }
+    at_ns_ = std::max(at_ns_, time_ns);
+  }
+
+ private:
+  void put(std::uint32_t window, Ns until_ns) {
+    if (until_ns <= at_ns_) return;
+    if (!parts_.empty() && parts_.back().window == window && parts_.back().end_ns == at_ns_) parts_.back().end_ns = until_ns;
+    else parts_.push_back({at_ns_, until_ns, window});
+  }
+
+  const std::vector<Window>& windows_;
+  std::vector<InnermostStages::Part>& parts_;
+  OpenSet open_;
+  Ns at_ns_ = std::numeric_limits<Ns>::min();
+};
+
+}  // namespace
+
 InnermostItem::InnermostItem(const Trace& trace, const std::vector<std::uint32_t>& items, const std::vector<std::uint32_t>& ranges_by_start)
     : trace_(trace), items_(items), threads_(trace.threads.size()), parents_(trace.ranges.size(), kNone) {
-  std::vector<Layout> layouts;
+  std::vector<RangeLayout> layouts;
   layouts.reserve(threads_.size());
   for (auto& thread : threads_) layouts.emplace_back(trace, thread);
   for (const std::uint32_t i : ranges_by_start) {
@@ -51,7 +112,7 @@ InnermostItem::InnermostItem(const Trace& trace, const std::vector<std::uint32_t
     parents_[i] = layouts[thread].begin(i);
     any_ = true;
   }
-  for (Layout& layout : layouts) layout.close_until(std::numeric_limits<Ns>::max());
+  for (RangeLayout& layout : layouts) layout.close_until(std::numeric_limits<Ns>::max());
 }
 
 std::uint32_t InnermostItem::of(const WorkOrigin& origin) const {
@@ -64,6 +125,16 @@ std::uint32_t InnermostItem::of(const WorkOrigin& origin) const {
   std::uint32_t range = std::prev(after)->range;
   while (range != kNone && trace_.ranges[range].end_ns < origin.end_ns) range = parents_[range];
   return range == kNone ? kNone : items_[range];
+}
+
+InnermostStages::InnermostStages(std::uint32_t processes, const std::vector<Window>& windows) : parts_(processes), own_(windows.size()) {
+  std::vector<PartsOfProcess> makers;
+  makers.reserve(processes);
+  for (auto& parts : parts_) makers.emplace_back(windows, parts);
+  for (std::uint32_t i = 0; i < windows.size(); ++i) makers[windows[i].process].add(i);
+  for (PartsOfProcess& maker : makers) maker.advance(std::numeric_limits<Ns>::max());
+  for (const Parts& parts : parts_)
+    for (const Part& part : parts) own_[part.window].push_back(part);
 }
 
 }  // namespace nl::analysis

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "analysis/figures/counters/metric_values.h"
+
 namespace nl::analysis {
 namespace {
 
@@ -61,8 +63,6 @@ constexpr std::array kRates = {
     SmRates{12, 0, 4, 256, 512, 1024, 1024, 2048, 2048, 4096},        // RTX PRO Blackwell
 };
 
-bool is_geforce(std::string_view name) { return name.find("GeForce") != std::string_view::npos; }
-
 DevicePeaks derive(const Device& device) {
   DevicePeaks peaks;
   peaks.name = device.name;
@@ -82,7 +82,7 @@ DevicePeaks derive(const Device& device) {
   }
   const double clocks = static_cast<double>(device.sm_count) * static_cast<double>(device.clock_hz);
   // GeForce cards multiply 16- and 8-bit floats at half the rate of their professional twins when they add up in 32 bits.
-  const bool halved = is_geforce(device.name) && rate->fp4 + rate->tf32 > 0;
+  const bool halved = device.name.find("GeForce") != std::string::npos && rate->fp4 + rate->tf32 > 0;
   const double half = halved ? 0.5 : 1;
   const std::pair<const char*, double> dense[] = {{"f64", rate->f64},        {"f32", rate->f32},          {"tf32", rate->tf32 * half},
                                                   {"f16", rate->f16 * half}, {"bf16", rate->bf16 * half}, {"int8", rate->eight_bit_int},
@@ -97,6 +97,47 @@ DevicePeaks derive(const Device& device) {
 
 // Of a GPU that the capture's own table lacks only the number is known.
 bool is_described(const Device& device) { return !device.name.empty() || device.sm_count > 0 || device.bandwidth_bytes_per_s > 0; }
+
+const Device* find_device(const Run& run, std::int32_t id) {
+  const auto& gpus = run.hardware.gpus;
+  const auto found = std::find_if(gpus.begin(), gpus.end(), [&](const Device& gpu) { return gpu.id == id; });
+  if (found != gpus.end()) return &*found;
+  return gpus.size() == 1 ? &gpus[0] : nullptr;  // two passes may number one GPU differently
+}
+
+// Where the peaks are this GPU's, what they leave open is not known: the memory of a card is not that of its slice.
+std::optional<double> memory_bandwidth(const Run& run, std::int32_t id) {
+  const Device* device = find_device(run, id);
+  if (device == nullptr) return std::nullopt;
+  const Device* working = working_device(run);
+  const bool same = working == device || (working != nullptr && !device->name.empty() && working->name == device->name);
+  if (run.peaks && same) return run.peaks->bytes_per_s;
+  if (device->bandwidth_bytes_per_s == 0) return std::nullopt;
+  return static_cast<double>(device->bandwidth_bytes_per_s);
+}
+
+// Of all GPUs whose bandwidth is known.
+std::optional<double> dram_pct(const Run& run, const std::vector<DramUse>& uses) {
+  double bytes = 0, possible = 0;
+  for (const DramUse& use : uses) {
+    const auto bandwidth = memory_bandwidth(run, use.device);
+    if (!bandwidth) continue;
+    bytes += use.bytes;
+    possible += use.duration_ns / 1e9 * *bandwidth;
+  }
+  if (possible <= 0) return std::nullopt;
+  return 100 * bytes / possible;
+}
+
+// From what was measured in place; see memory_throughput.
+void fill_sample(const Run& run, std::int32_t device, NcuSample& sample) {
+  if (sample.measured_by != Meter::kCupti || !sample.values[Metric::kDramBytes] || !sample.ncu_duration_ns) return;
+  const auto pct = dram_pct(run, {{device, *sample.values[Metric::kDramBytes], static_cast<double>(*sample.ncu_duration_ns)}});
+  if (!pct) return;
+  sample.values[Metric::kDram] = pct;
+  sample.bound_by = classify_bound(sample.values[Metric::kSm], memory_throughput(sample)).by;
+  sample.bound_memory = sample.bound_by == Bound::kMemory ? busiest_memory(sample) : std::nullopt;
+}
 
 }  // namespace
 
@@ -128,6 +169,21 @@ const Device* working_device(const Run& run) {
     for (const Device& device : run.hardware.gpus)
       if (device.id == id && is_described(device)) return &device;
   return nullptr;
+}
+
+void add_dram_use(const Run& run, std::vector<StageEntry>& stages, std::optional<std::vector<KernelEntry>>& kernels) {
+  for (StageEntry& stage : stages) {
+    // A stage of a run.json that was read has its percentage, but not what it was made of.
+    if (auto& counters = stage.counters; counters && !counters->dram_use.empty())
+      counters->values[Metric::kDram] = dram_pct(run, counters->dram_use);
+    // What the GPU itself says of its DRAM goes before.
+    if (auto& sampling = stage.sampling;
+        sampling && !sampling->dram_use.empty() && !metric_values(MetricPlace::kSampled, sampling->metrics)[Metric::kDram])
+      sampling->values[Metric::kDram] = dram_pct(run, sampling->dram_use);
+  }
+  if (!kernels) return;
+  for (KernelEntry& kernel : *kernels)
+    for (NcuSample& sample : kernel.ncu) fill_sample(run, kernel.device, sample);
 }
 
 }  // namespace nl::analysis

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,5 +20,10 @@ DevicePeaks device_peaks(const Device& device, const std::vector<DeviceTableEntr
 
 // The GPU whose peaks count for the run: the first that ran kernels. nullptr: none did, or it is not described.
 const Device* working_device(const Run& run);
+
+// Sets dram_pct of the stages' counters and samples, and of the kernels that CUPTI measured with what bounds these, from
+// bytes and durations. The peak is that of run.peaks for the GPU that they are of and for its twins, else the device's own;
+// where neither is known there is no percentage. A second call changes nothing.
+void add_dram_use(const Run& run, std::vector<StageEntry>& stages, std::optional<std::vector<KernelEntry>>& kernels);
 
 }  // namespace nl::analysis

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/figures/energy/energy_curve.h"
+#include "analysis/trace/covered_time.h"
 #include "model/words.h"
 
 namespace nl::analysis {
@@ -91,12 +91,6 @@ void add_stages(const std::vector<SampledPass>& passes, const Curves& curves, En
   for (const auto& name : order) energy.stages.push_back(sums[name].result(name, energy.source));
 }
 
-bool inside(const std::vector<UtcWindow>& windows, Ns time) {
-  auto after =
-      std::upper_bound(windows.begin(), windows.end(), time, [](Ns moment, const UtcWindow& window) { return moment < window.first; });
-  return after != windows.begin() && time < (after - 1)->second;
-}
-
 // Of one GPU while stages ran: between them it idles, and its clocks mean nothing.
 class ClockSum {
  public:
@@ -149,7 +143,7 @@ void add_clocks(const std::vector<SampledPass>& passes, const std::set<std::int3
     for (const auto& stage : pass.stages) all.insert(all.end(), stage.utc_ns.begin(), stage.utc_ns.end());
     all = united(std::move(all));
     for (const auto& sample : pass.samples)
-      if (inside(all, sample.utc_ns)) sums[sample.device].add(sample);
+      if (overlaps(all, {sample.utc_ns, sample.utc_ns + 1})) sums[sample.device].add(sample);
   }
   for (const auto device : devices) energy.devices.push_back(sums[device].result(device));
 }
@@ -190,6 +184,84 @@ Energy measure_energy(const std::string& pass, const std::vector<SampledPass>& p
   add_clocks(passes, devices, energy);
   if (energy.stages.empty()) energy.note = "no energy per stage: no stage is marked, or the capture has no start time";
   return energy;
+}
+
+EnergyCurve EnergyCurve::of_counter(const std::vector<PowerSample>& samples, std::int32_t device) {
+  EnergyCurve curve;
+  std::optional<double> before;
+  for (const PowerSample& sample : samples) {
+    if (sample.device != device || !sample.energy_j) continue;
+    if (before && *sample.energy_j < *before) return {};  // the driver was loaded anew: nothing holds
+    // Between two changes the counter stands still while the GPU does not: only changes are points.
+    if (before && *sample.energy_j > *before) curve.points_.push_back({sample.utc_ns, *sample.energy_j, true});
+    before = sample.energy_j;
+  }
+  return curve;
+}
+
+EnergyCurve EnergyCurve::of_power(const std::vector<PowerSample>& samples, std::int32_t device) {
+  EnergyCurve curve;
+  double watts_before = 0;
+  for (const PowerSample& sample : samples) {
+    if (sample.device != device || !sample.power_w) continue;
+    Point point{sample.utc_ns, 0, true};
+    if (!curve.points_.empty()) {
+      const Point& last = curve.points_.back();
+      if (point.utc_ns <= last.utc_ns) continue;
+      const double seconds = static_cast<double>(point.utc_ns - last.utc_ns) * 1e-9;
+      point.joules = last.joules + seconds * (watts_before + *sample.power_w) / 2;
+      point.update = *sample.power_w != watts_before;
+    }
+    watts_before = *sample.power_w;
+    curve.points_.push_back(point);
+  }
+  return curve;
+}
+
+bool EnergyCurve::covers(const UtcWindow& window) const {
+  return !empty() && points_.front().utc_ns <= window.first && window.second <= points_.back().utc_ns;
+}
+
+double EnergyCurve::at(Ns utc_ns) const {
+  const auto after =
+      std::upper_bound(points_.begin(), points_.end(), utc_ns, [](Ns time, const Point& point) { return time < point.utc_ns; });
+  if (after == points_.begin()) return points_.front().joules;
+  if (after == points_.end()) return points_.back().joules;
+  const Point& before = *(after - 1);
+  const double share = static_cast<double>(utc_ns - before.utc_ns) / static_cast<double>(after->utc_ns - before.utc_ns);
+  return before.joules + share * (after->joules - before.joules);
+}
+
+std::uint64_t EnergyCurve::updates_in(const UtcWindow& window) const {
+  const auto first =
+      std::lower_bound(points_.begin(), points_.end(), window.first, [](const Point& point, Ns time) { return point.utc_ns < time; });
+  std::uint64_t count = 0;
+  for (auto point = first; point != points_.end() && point->utc_ns < window.second; ++point) count += point->update;
+  return count;
+}
+
+bool overlaps(const std::vector<UtcWindow>& spans, const UtcWindow& window) {
+  const auto after =
+      std::upper_bound(spans.begin(), spans.end(), window.first, [](Ns time, const UtcWindow& span) { return time < span.second; });
+  return after != spans.end() && after->first < window.second;
+}
+
+std::vector<UtcWindow> united(std::vector<UtcWindow> windows) {
+  std::erase_if(windows, [](const UtcWindow& window) { return window.second <= window.first; });
+  return union_of(std::move(windows));
+}
+
+std::vector<StageWindows> stage_windows(const StagedTrace& staged) {
+  const std::optional<std::int64_t>& utc_start_ns = staged.trace.utc_start_ns;
+  if (!utc_start_ns) return {};
+  const StageTable& table = staged.table;
+  std::vector<StageWindows> found(table.stages().size());
+  for (const Window& window : staged.windows)
+    if (window.stage != kNone && !window.warmup && window.end_ns > window.start_ns)
+      found[window.stage].utc_ns.emplace_back(*utc_start_ns + window.start_ns, *utc_start_ns + window.end_ns);
+  for (std::size_t i = 0; i < found.size(); ++i) found[i].stage = table.stages()[i];
+  std::erase_if(found, [](const StageWindows& stage) { return stage.utc_ns.empty(); });
+  return found;
 }
 
 }  // namespace nl::analysis

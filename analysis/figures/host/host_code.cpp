@@ -5,24 +5,158 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 
+#include "analysis/account/activity.h"
 #include "analysis/figures/host/host_work.h"
-#include "analysis/figures/host/shared_time.h"
-#include "analysis/figures/host/sync_lines.h"
-#include "analysis/figures/host/wait_stacks.h"
+#include "analysis/trace/api_kind.h"
 
 namespace nl::analysis {
 namespace {
 
-constexpr std::size_t kMaxHostLines = 200;
+constexpr std::size_t kMaxHostLines = 200, kMaxSyncLines = 50, kMaxWaitStacks = 2000;
 constexpr double kWorthNoting = 0.05;  // of a stage's time: below that nobody misses what its waits fall on
 
-// The same for all frames of one function.
-HostFrame whole_function(HostFrame frame) {
-  frame.line = frame.first_line;
-  frame.source.clear();
-  return frame;
+// A time that samples share out among what they fall on; nothing of it where they are too few.
+class SharedTime {
+ public:
+  SharedTime(Ns time_ns, std::uint64_t samples) : time_ns_(time_ns), all_(samples) {}
+  std::optional<Ns> of(std::uint64_t samples) const {
+    if (all_ < kMinHostSamples) return std::nullopt;
+    return static_cast<Ns>(std::llround(static_cast<double>(time_ns_) * static_cast<double>(samples) / static_cast<double>(all_)));
+  }
+  // Of parts that follow each other: once all samples are given away, so is the time, to the nanosecond.
+  std::optional<Ns> next(std::uint64_t samples) {
+    const auto before = of(given_), after = of(given_ += samples);
+    return before && after ? std::optional(*after - *before) : std::nullopt;
+  }
+
+ private:
+  Ns time_ns_;
+  std::uint64_t all_, given_ = 0;
+};
+
+// Whether a thread is inside a call that waits, asked in the order of time.
+class WaitsAt {
+ public:
+  WaitsAt(const CallsByThread& calls, ApiKinds& kinds, std::uint32_t thread)
+      : calls_(calls), kinds_(kinds), next_(calls.first(thread)), last_(calls.last(thread)) {}
+  bool operator()(Ns time_ns) {
+    for (; next_ < last_ && calls_[next_].start_ns <= time_ns; ++next_)
+      if (kinds_.of(calls_[next_]).waits) until_ns_ = std::max(until_ns_, calls_[next_].end_ns());
+    return time_ns < until_ns_;
+  }
+
+ private:
+  const CallsByThread& calls_;
+  ApiKinds& kinds_;
+  std::size_t next_, last_;
+  Ns until_ns_ = std::numeric_limits<Ns>::min();
+};
+
+// Samples inside CUDA calls that wait for the GPU, in the measured windows of their thread, by the line that makes the call.
+class SyncSamples {
+ public:
+  SyncSamples(const Trace& trace, const std::vector<Window>& windows, const HostWorks& works, std::size_t stages)
+      : trace_(trace), frames_(stages) {
+    if (trace.host.samples.empty()) return;
+    std::vector<OpenStages> threads(trace.threads.size());
+    for (const Window& window : windows)
+      if (window.thread < threads.size()) threads[window.thread].add(window);
+    const CallsByThread calls(trace);
+    ApiKinds kinds(trace);
+    const auto samples = samples_by_thread(trace);
+    for (std::uint32_t thread = 0; thread < threads.size(); ++thread) {
+      if (samples[thread].empty()) continue;
+      threads[thread].sort();
+      WaitsAt waits(calls, kinds, thread);
+      for (const std::uint32_t sample : samples[thread]) {
+        const Ns time_ns = trace.host.samples[sample].time_ns;
+        if (!waits(time_ns)) continue;
+        const std::uint32_t frame = works.calling_frame(trace.host.stacks[trace.host.samples[sample].stack]);
+        for (const std::uint32_t stage : threads[thread].at(time_ns)) ++frames_[stage][frame];
+      }
+    }
+  }
+
+  // Most samples first. `sync_call_ns`: the stage's time inside such calls.
+  std::vector<SyncLine> lines_of(std::size_t stage, Ns sync_call_ns) const {
+    std::uint64_t all = 0;
+    std::vector<SyncLine> lines;
+    for (const auto& [frame, samples] : frames_[stage]) {
+      lines.push_back({trace_.host.frames[frame], samples, {}});
+      all += samples;
+    }
+    std::sort(lines.begin(), lines.end(),
+              [](const SyncLine& a, const SyncLine& b) { return a.samples != b.samples ? a.samples > b.samples : a.frame < b.frame; });
+    SharedTime time(sync_call_ns, all);
+    for (SyncLine& line : lines) line.time_ns = time.next(line.samples);
+    if (lines.size() > kMaxSyncLines) lines.resize(kMaxSyncLines);
+    return lines;
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<std::map<std::uint32_t, std::uint64_t>> frames_;  // by stage: samples of each
+};
+
+// Of one stage, most samples first.
+std::vector<WaitStack> stage_stacks(const Trace& trace, const HostHits& hits, const StageEntry& stage) {
+  std::map<std::vector<std::uint32_t>, std::uint64_t> counts;
+  for (const std::uint32_t sample : hits.samples) ++counts[trace.host.stacks[trace.host.samples[sample].stack]];
+  std::vector<WaitStack> stacks;
+  for (const auto& [frames, samples] : counts) stacks.push_back({stage.name, frames, samples});
+  std::stable_sort(stacks.begin(), stacks.end(), [](const WaitStack& a, const WaitStack& b) { return a.samples > b.samples; });
+  return stacks;
+}
+
+// The most frequent ones of all stages stay, in their order.
+void keep_frequent_stacks(HostStacks& out) {
+  if (out.stacks.size() <= kMaxWaitStacks) return;
+  std::vector<std::uint64_t> samples;
+  for (const WaitStack& stack : out.stacks) samples.push_back(stack.samples);
+  const auto last = samples.begin() + kMaxWaitStacks - 1;
+  std::nth_element(samples.begin(), last, samples.end(), std::greater<>());
+  const std::uint64_t least = *last;
+  auto room = kMaxWaitStacks -
+              static_cast<std::size_t>(std::count_if(samples.begin(), samples.end(), [&](std::uint64_t each) { return each > least; }));
+  std::erase_if(out.stacks, [&](const WaitStack& stack) {
+    const bool stays = stack.samples > least || (stack.samples == least && room > 0 && room-- > 0);
+    if (!stays) out.unlisted += stack.samples;
+    return !stays;
+  });
+}
+
+// Only frames that stand in a stack, numbered anew.
+void list_stack_frames(const Trace& trace, const HostWorks& works, HostStacks& out) {
+  std::vector<std::uint32_t> number(trace.host.frames.size(), kNone);
+  for (WaitStack& stack : out.stacks)
+    for (std::uint32_t& frame : stack.frames) {
+      if (number[frame] == kNone) {
+        number[frame] = static_cast<std::uint32_t>(out.frames.size());
+        out.frames.push_back({trace.host.frames[frame], works.of_frame(frame)});
+      }
+      frame = number[frame];
+    }
+}
+
+// The stacks of all stages' waits for launches, and who looked.
+HostStacks wait_stacks(const Trace& trace, const HostWorks& works, const std::vector<HostHits>& hits,
+                       const std::vector<StageEntry>& stages) {
+  HostStacks out;
+  out.sampler = trace.host.sampler;
+  out.period_ns = trace.host.period_ns;
+  out.cost_share = trace.host.cost_share;
+  out.samples = trace.host.samples.size();
+  out.lost = trace.host.lost;
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    for (WaitStack& stack : stage_stacks(trace, hits[i], stages[i])) out.stacks.push_back(std::move(stack));
+  keep_frequent_stacks(out);
+  list_stack_frames(trace, works, out);
+  return out;
 }
 
 // Which samples lie in a garbage collection of their process.
@@ -48,17 +182,14 @@ struct SampledPlace {
   std::array<std::uint64_t, kHostWorks> kinds = {};
 };
 
-HostWork most_frequent_kind(const std::array<std::uint64_t, kHostWorks>& kinds) {
-  return static_cast<HostWork>(std::max_element(kinds.begin(), kinds.end()) - kinds.begin());
-}
-
 class HostCodeTable {
  public:
   explicit HostCodeTable(const Trace& trace)
       : trace_(trace), works_(trace.host.frames), in_collection_(samples_in_collections(trace.host)) {
     std::map<HostFrame, std::uint32_t> numbers;
-    for (const HostFrame& frame : trace.host.frames) {
-      HostFrame function = whole_function(frame);
+    for (HostFrame function : trace.host.frames) {
+      function.line = function.first_line;  // the same for all frames of one function
+      function.source.clear();
       const auto [found, added] = numbers.try_emplace(function, static_cast<std::uint32_t>(functions_.size()));
       if (added) functions_.push_back(std::move(function));
       function_of_frame_.push_back(found->second);
@@ -125,9 +256,11 @@ class HostCodeTable {
   }
 
   void list_lines(const Places& lines, HostCode& code) const {
-    for (const auto& [frame, place] : lines)
+    for (const auto& [frame, place] : lines) {
+      const auto most = std::max_element(place.kinds.begin(), place.kinds.end()) - place.kinds.begin();
       if (place.samples > 0)
-        code.lines.push_back({trace_.host.frames[frame], most_frequent_kind(place.kinds), place.samples, place.inside, {}, {}});
+        code.lines.push_back({trace_.host.frames[frame], static_cast<HostWork>(most), place.samples, place.inside, {}, {}});
+    }
     std::sort(code.lines.begin(), code.lines.end(),
               [](const HostLine& a, const HostLine& b) { return a.samples != b.samples ? a.samples > b.samples : a.frame < b.frame; });
     give_times(code.lines, code);

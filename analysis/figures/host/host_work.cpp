@@ -8,110 +8,60 @@ namespace nl::analysis {
 namespace {
 
 struct ModuleWork {
-  std::string_view pattern;  // "torch": it and all below it; "a.b*": whatever begins so; "*.b_*": whatever has it inside
   std::optional<HostWork> work;
+  // Separated by blanks. "torch": it and all below it; "a.b*": whatever begins so; "*.b_*": whatever has it inside
+  std::string_view patterns;
 };
 
 // The first that matches.
 constexpr ModuleWork kModules[] = {
-    {"tokenizers", HostWork::kTokenizer},
-    {"tiktoken", HostWork::kTokenizer},
-    {"sentencepiece", HostWork::kTokenizer},
-    {"*.tokenization_*", HostWork::kTokenizer},
-    {"*tokenizer_manager*", HostWork::kTokenizer},
-    {"vllm.transformers_utils.tokenizer*", HostWork::kTokenizer},
-    {"vllm.transformers_utils.detokenizer*", HostWork::kTokenizer},
-    {"vllm.v1.engine.detokenizer", HostWork::kTokenizer},
-    {"*.image_processing_*", HostWork::kOther},
-    {"*.processing_*", HostWork::kTokenizer},
-
-    {"transformers.generation.logits_process", HostWork::kSampling},
-    {"transformers.generation.stopping_criteria", HostWork::kSampling},
-    {"vllm.v1.sample", HostWork::kSampling},
-    {"vllm.model_executor.layers.sampler", HostWork::kSampling},
-    {"vllm.model_executor.sampling_metadata", HostWork::kSampling},
-    {"sglang.srt.layers.sampler", HostWork::kSampling},
-    {"sglang.srt.sampling", HostWork::kSampling},
-    {"transformers.generation", HostWork::kGeneration},
-    {"transformers.cache_utils", HostWork::kGeneration},
-
-    {"vllm.compilation", HostWork::kCompiler},
-    {"vllm.model_executor", HostWork::kModel},
-    {"vllm.entrypoints", HostWork::kServer},
-    {"vllm.engine", HostWork::kServer},
-    {"vllm.v1.engine", HostWork::kServer},
-    {"vllm", HostWork::kGeneration},
-    {"sglang.srt.models", HostWork::kModel},
-    {"sglang.srt.layers", HostWork::kModel},
-    {"sglang.srt.entrypoints", HostWork::kServer},
-    {"sglang.srt.managers.io_struct", HostWork::kServer},
-    {"sglang", HostWork::kGeneration},
-
-    {"torch._dynamo", HostWork::kCompiler},
-    {"torch._inductor", HostWork::kCompiler},
-    {"torch._functorch", HostWork::kCompiler},
-    {"torch._higher_order_ops", HostWork::kCompiler},
-    {"torch.fx", HostWork::kCompiler},
-    {"triton", HostWork::kCompiler},
-    {"torch.utils.data", HostWork::kDataLoader},
-    {"datasets", HostWork::kDataLoader},
-    {"webdataset", HostWork::kDataLoader},
-    {"torch", HostWork::kFramework},
-    {"accelerate", HostWork::kFramework},
-    {"transformers", HostWork::kModel},
-
-    {"asyncio", HostWork::kServer},
-    {"concurrent.futures", HostWork::kServer},
-    {"multiprocessing", HostWork::kServer},
-    {"queue", HostWork::kServer},
-    {"selectors", HostWork::kServer},
-    {"socket", HostWork::kServer},
-    {"socketserver", HostWork::kServer},
-    {"http", HostWork::kServer},
-    {"aiohttp", HostWork::kServer},
-    {"fastapi", HostWork::kServer},
-    {"grpc", HostWork::kServer},
-    {"ray", HostWork::kServer},
-    {"starlette", HostWork::kServer},
-    {"tornado", HostWork::kServer},
-    {"uvicorn", HostWork::kServer},
-    {"uvloop", HostWork::kServer},
-    {"websockets", HostWork::kServer},
-    {"zmq", HostWork::kServer},
-
+    {HostWork::kTokenizer,
+     "tokenizers tiktoken sentencepiece *.tokenization_* *tokenizer_manager* vllm.transformers_utils.tokenizer* "
+     "vllm.transformers_utils.detokenizer* vllm.v1.engine.detokenizer"},
+    {HostWork::kOther, "*.image_processing_*"},
+    {HostWork::kTokenizer, "*.processing_*"},
+    {HostWork::kSampling,
+     "transformers.generation.logits_process transformers.generation.stopping_criteria vllm.v1.sample vllm.model_executor.layers.sampler "
+     "vllm.model_executor.sampling_metadata sglang.srt.layers.sampler sglang.srt.sampling"},
+    {HostWork::kGeneration, "transformers.generation transformers.cache_utils"},
+    {HostWork::kCompiler, "vllm.compilation"},
+    {HostWork::kModel, "vllm.model_executor"},
+    {HostWork::kServer, "vllm.entrypoints vllm.engine vllm.v1.engine"},
+    {HostWork::kGeneration, "vllm"},
+    {HostWork::kModel, "sglang.srt.models sglang.srt.layers"},
+    {HostWork::kServer, "sglang.srt.entrypoints sglang.srt.managers.io_struct"},
+    {HostWork::kGeneration, "sglang"},
+    {HostWork::kCompiler, "torch._dynamo torch._inductor torch._functorch torch._higher_order_ops torch.fx triton"},
+    {HostWork::kDataLoader, "torch.utils.data datasets webdataset"},
+    {HostWork::kFramework, "torch accelerate"},
+    {HostWork::kModel, "transformers"},
+    {HostWork::kServer,
+     "asyncio concurrent.futures multiprocessing queue selectors socket socketserver http aiohttp fastapi grpc ray starlette tornado "
+     "uvicorn uvloop websockets zmq"},
     // Whose work it is, the caller says.
-    {"abc", {}},
-    {"collections", {}},
-    {"contextlib", {}},
-    {"copy", {}},
-    {"dataclasses", {}},
-    {"enum", {}},
-    {"functools", {}},
-    {"importlib", {}},
-    {"inspect", {}},
-    {"json", {}},
-    {"logging", {}},
-    {"numpy", {}},
-    {"os", {}},
-    {"posixpath", {}},
-    {"re", {}},
-    {"threading", {}},
-    {"traceback", {}},
-    {"types", {}},
-    {"typing", {}},
-    {"warnings", {}},
-    {"weakref", {}},
+    {{},
+     "abc collections contextlib copy dataclasses enum functools importlib inspect json logging numpy os posixpath re threading "
+     "traceback types typing warnings weakref"},
 };
 
 // Native functions, by a part of their library's path.
 constexpr ModuleWork kLibraries[] = {
-    {"tokenizers", HostWork::kTokenizer}, {"libtorch", HostWork::kFramework},  {"libc10", HostWork::kFramework},
-    {"libcuda", HostWork::kFramework},    {"libcublas", HostWork::kFramework}, {"libcudnn", HostWork::kFramework},
+    {HostWork::kTokenizer, "tokenizers"},
+    {HostWork::kFramework, "libtorch libc10 libcuda libcublas libcudnn"},
 };
 
 constexpr std::string_view kSyncSource[] = {".item(", ".tolist(", ".cpu(", ".numpy(", "synchronize(", ".to(\"cpu\"", ".to('cpu'"};
 constexpr std::string_view kChoosesToken[] = {"multinomial(", "argmax("};
 constexpr std::string_view kSamplesInLoop[] = {"softmax(", "logits_processor(", "stopping_criteria(", "next_token"};
+
+template <class Matches>
+bool any_pattern(std::string_view patterns, Matches matches) {
+  for (std::size_t at = 0, end = 0; at < patterns.size(); at = end + 1) {
+    end = std::min(patterns.find(' ', at), patterns.size());
+    if (matches(patterns.substr(at, end - at))) return true;
+  }
+  return false;
+}
 
 bool names_module(std::string_view pattern, std::string_view module) {
   if (pattern.starts_with('*')) return module.find(pattern.substr(1, pattern.size() - 2)) != std::string_view::npos;
@@ -131,14 +81,15 @@ bool asks_tensor(const HostFrame& frame) {
 bool is_module_forward(std::string_view function) { return function == "forward" || function.ends_with(".forward"); }
 
 std::optional<HostWork> native_work(const HostFrame& frame) {
-  for (const ModuleWork& library : kLibraries)
-    if (frame.file.find(library.pattern) != std::string::npos) return library.work;
+  for (const ModuleWork& each : kLibraries)
+    if (any_pattern(each.patterns, [&](std::string_view library) { return frame.file.find(library) != std::string::npos; }))
+      return each.work;
   return std::nullopt;
 }
 
 std::optional<HostWork> module_work(const HostFrame& frame) {
   for (const ModuleWork& each : kModules)
-    if (names_module(each.pattern, frame.module)) return each.work;
+    if (any_pattern(each.patterns, [&](std::string_view pattern) { return names_module(pattern, frame.module); })) return each.work;
   return is_module_forward(frame.function) ? HostWork::kModel : HostWork::kOther;
 }
 

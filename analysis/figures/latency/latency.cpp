@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -48,14 +47,14 @@ class TokenTimeline {
             const char* what, std::vector<std::string>& notes) {
     if (!marked) return;
     now = marked;
-    if (!configured || *configured == *marked || !contradicted_.emplace(what, true).second) return;
+    if (!configured || *configured == *marked || !contradicted_.insert(what).second) return;
     notes.push_back(
         fmt::format("the workload marks {} {}, the model configuration says {}; the marks are used", what, *marked, *configured));
   }
 
   TokenCounts configured_;
   std::vector<std::vector<std::pair<Ns, TokenCounts>>> changes_;  // by process
-  std::map<std::string, bool> contradicted_;
+  std::set<std::string> contradicted_;
 };
 
 // How many decode steps begin inside a window, on its thread.
@@ -162,18 +161,15 @@ class LatencyFigures {
       if (time_ns > 0) stages[i].tokens_per_s = sum.tokens * 1e9 / static_cast<double>(time_ns);
     }
     for (const std::uint32_t stage : {prefill_, decode_, step_})
-      if (stage != kNone && stages[stage].runs_on()) note_running_on(stages[stage].name);
+      if (stage != kNone && stages[stage].runs_on())
+        latency_.notes.push_back(
+            fmt::format("the ranges of {} end before their GPU work, so they tell no latency, and its tokens/s are of the GPU's time; wait "
+                        "for the GPU at their end while measuring",
+                        stages[stage].name));
     if (prefill_ != kNone && sums[prefill_].windows > 0 && sums[prefill_].unknown)
       latency_.notes.emplace_back(
           "the prompt length is not known, so prefill has no tokens/s; set model.prompt_tokens, "
           "or mark \"tokens prompt=N\" in the domain LLM");
-  }
-
-  void note_running_on(const std::string& stage) {
-    latency_.notes.push_back(
-        fmt::format("the ranges of {} end before their GPU work, so they tell no latency, and its tokens/s are of the GPU's time; wait "
-                    "for the GPU at their end while measuring",
-                    stage));
   }
 
   void find_phases(std::vector<IterationTimes>& iterations) const {

@@ -4,7 +4,6 @@
 #include <map>
 #include <numeric>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -37,8 +36,8 @@ class Groups {
 };
 
 // What the two sides have in common when neither names nor fusions say it.
-std::string kind_of(const OperatorCall& call) { return std::to_string(static_cast<int>(call.type)) + " " + call.shapes; }
 std::string type_of(const OperatorCall& call) { return std::to_string(static_cast<int>(call.type)); }
+std::string kind_of(const OperatorCall& call) { return type_of(call) + " " + call.shapes; }
 std::string kind_by_input(const OperatorCall& call) { return type_of(call) + " " + call.shapes.substr(0, call.shapes.find(']')); }
 
 // One side. What an operator calls is part of it (aten::addmm inside aten::linear); the bodies of control flow are nodes like others.
@@ -67,13 +66,17 @@ class Mapper {
   NodeMap map() {
     pair_by_name();
     pair_by_held_names();
-    pair_by_kind(kind_of, NodeMatch::kShapes, [](const OperatorCall& call) { return !call.shapes.empty(); });
-    pair_by_kind(kind_by_input, NodeMatch::kInput, [](const OperatorCall& call) { return !call.shapes.empty(); });
+    const auto has_shapes = [](const OperatorCall& call) { return !call.shapes.empty(); };
+    const Place end{left_.step.calls.size(), right_.step.calls.size()};
+    pair_by_kind({}, end, kind_of, NodeMatch::kShapes, has_shapes);
+    pair_by_kind({}, end, kind_by_input, NodeMatch::kInput, has_shapes);
     pair_between_neighbours();
     return finished();
   }
 
  private:
+  using Place = std::pair<std::size_t, std::size_t>;  // a call on the left and one on the right
+
   void add(std::vector<std::size_t> left, std::vector<std::size_t> right, NodeMatch match) {
     NodePair pair{std::move(left), std::move(right), match, 0, 0};
     for (const std::size_t i : pair.left) left_.free[i] = false, pair.left_ns += left_.times_ns[i];
@@ -119,13 +122,14 @@ class Mapper {
       if (!pair.left.empty() && !pair.right.empty()) add(std::move(pair.left), std::move(pair.right), NodeMatch::kHolds);
   }
 
-  // A kind that is there equally often on both sides: the first with the first, and so on. Otherwise nothing says which is which.
+  // Of the calls from one place up to another. A kind that is there equally often on both sides: the first with the first, and so on.
+  // Otherwise nothing says which is which.
   template <class Kind, class Counts>
-  void pair_by_kind(Kind kind, NodeMatch match, Counts counts) {
+  void pair_by_kind(Place from, Place end, Kind kind, NodeMatch match, Counts counts) {
     std::map<std::string, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> kinds;
-    for (std::size_t i = 0; i < left_.step.calls.size(); ++i)
+    for (std::size_t i = from.first; i < end.first; ++i)
       if (left_.free[i] && counts(left_.step.calls[i])) kinds[kind(left_.step.calls[i])].first.push_back(i);
-    for (std::size_t i = 0; i < right_.step.calls.size(); ++i)
+    for (std::size_t i = from.second; i < end.second; ++i)
       if (right_.free[i] && counts(right_.step.calls[i])) kinds[kind(right_.step.calls[i])].second.push_back(i);
     for (const auto& [name, both] : kinds) {
       if (both.first.size() != both.second.size()) continue;
@@ -135,26 +139,16 @@ class Mapper {
 
   // Between two pairs that follow each other on both sides: what is left there, by type, in order.
   void pair_between_neighbours() {
-    std::vector<std::pair<std::size_t, std::size_t>> fixed = {{0, 0}};  // behind them the next stretch begins
-    std::vector<std::pair<std::size_t, std::size_t>> known;
+    std::vector<Place> fixed = {{0, 0}};  // behind them the next stretch begins
+    std::vector<Place> known;
     for (const NodePair& pair : map_.pairs) known.emplace_back(pair.left.back() + 1, pair.right.back() + 1);
     std::sort(known.begin(), known.end());
     for (const auto& each : known)
       if (each.second > fixed.back().second) fixed.push_back(each);
     fixed.emplace_back(left_.step.calls.size() + 1, right_.step.calls.size() + 1);
-    for (std::size_t i = 0; i + 1 < fixed.size(); ++i) pair_stretch(fixed[i], {fixed[i + 1].first - 1, fixed[i + 1].second - 1});
-  }
-  void pair_stretch(std::pair<std::size_t, std::size_t> from, std::pair<std::size_t, std::size_t> end) {
-    std::map<std::string, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> types;
     const auto counts = [](const OperatorCall& call) { return call.type != OperatorType::kOther && call.type != OperatorType::kFused; };
-    for (std::size_t i = from.first; i < std::min(end.first, left_.step.calls.size()); ++i)
-      if (left_.free[i] && counts(left_.step.calls[i])) types[type_of(left_.step.calls[i])].first.push_back(i);
-    for (std::size_t i = from.second; i < std::min(end.second, right_.step.calls.size()); ++i)
-      if (right_.free[i] && counts(right_.step.calls[i])) types[type_of(right_.step.calls[i])].second.push_back(i);
-    for (const auto& [type, both] : types) {
-      if (both.first.size() != both.second.size()) continue;
-      for (std::size_t i = 0; i < both.first.size(); ++i) add({both.first[i]}, {both.second[i]}, NodeMatch::kOrder);
-    }
+    for (std::size_t i = 0; i + 1 < fixed.size(); ++i)
+      pair_by_kind(fixed[i], {fixed[i + 1].first - 1, fixed[i + 1].second - 1}, type_of, NodeMatch::kOrder, counts);
   }
 
   NodeMap finished() {

@@ -15,6 +15,11 @@ const char* source_name(RangeSource source, const Trace& trace) {
   }
 }
 
+std::optional<std::string_view> literal_name(std::string_view name, std::string_view domain) {
+  const bool literal = name.size() > domain.size() && name.starts_with(domain) && name[domain.size()] == '@';
+  return literal ? std::optional(name.substr(domain.size() + 1)) : std::nullopt;
+}
+
 ClassifiedRange classify_range(const Trace& trace, const Range& range) {
   const std::string& domain = trace.strings[range.domain];
   const std::string& name = trace.strings[range.name];
@@ -25,12 +30,9 @@ ClassifiedRange classify_range(const Trace& trace, const Range& range) {
     return {};
   if (domain == nvtx::kOperatorDomain) return {kMarkedRanges, {}, split_operator_name(name)};
   if (domain.empty()) {
-    const auto literal = [&](std::string_view known) {
-      return name.size() > known.size() && std::string_view(name).substr(0, known.size()) == known && name[known.size()] == '@';
-    };
-    if (literal(nvtx::kLlmDomain) || literal(nvtx::kLayerDomain) || literal(nvtx::kLineDomain)) return {};
-    if (literal(nvtx::kOperatorDomain))
-      return {kMarkedRanges, {}, split_operator_name(std::string_view(name).substr(nvtx::kOperatorDomain.size() + 1))};
+    for (const std::string_view known : {nvtx::kLlmDomain, nvtx::kLayerDomain, nvtx::kLineDomain})
+      if (literal_name(name, known)) return {};
+    if (const auto own = literal_name(name, nvtx::kOperatorDomain)) return {kMarkedRanges, {}, split_operator_name(*own)};
   }
   const OperatorName split = split_operator_name(name);
   if (split.numbered && domain.empty()) return {kTorchRanges, {}, split};
@@ -79,8 +81,8 @@ Catalogue catalogue_of(const Trace& trace, RangeSource source) {
     const Range& range = trace.ranges[i];
     const ClassifiedRange classified = classify_range(trace, range);
     if (classified.source != source) continue;
-    if (is_never_closed(trace, range) || range.end_thread != kNone || range.thread >= trace.threads.size()) ++out.items.left_out;
-    else out.items.item_of_range[i] = out.item(classified);
+    if (is_countable(trace, range)) out.items.item_of_range[i] = out.item(classified);
+    else ++out.items.left_out;
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,6 +17,9 @@ namespace nl::analysis {
 enum RangeSource { kTorchRanges, kKinetoRanges, kOnnxRuntimeRanges, kMarkedRanges, kOtherRanges, kRangeSources, kNoSource = kRangeSources };
 
 const char* source_name(RangeSource source, const Trace& trace);
+
+// What follows "LLM.ops@" in a range's name, for that domain; nothing where the name does not begin so.
+std::optional<std::string_view> literal_name(std::string_view name, std::string_view domain);
 
 // A range as an operator: its source, its name without numbers, its shape.
 struct ClassifiedRange {

@@ -7,8 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/figures/operators/range_tally.h"
-#include "analysis/figures/operators/range_work.h"
+#include "analysis/figures/operators/catalogue.h"
 #include "analysis/trace/operator_names.h"
 #include "nvtx/names.h"
 
@@ -27,9 +26,7 @@ std::string_view layer_range(const Trace& trace, const Range& range) {
   const std::string& domain = trace.strings[range.domain];
   const std::string_view name = trace.strings[range.name];
   if (domain == nvtx::kLayerDomain) return name;
-  const bool literal = domain.empty() && name.size() > nvtx::kLayerDomain.size() &&
-                       name.substr(0, nvtx::kLayerDomain.size()) == nvtx::kLayerDomain && name[nvtx::kLayerDomain.size()] == '@';
-  return literal ? name.substr(nvtx::kLayerDomain.size() + 1) : std::string_view();
+  return domain.empty() ? literal_name(name, nvtx::kLayerDomain).value_or("") : "";
 }
 
 struct Layers {
@@ -62,8 +59,8 @@ Layers layers_of(const Trace& trace) {
     const Range& range = trace.ranges[i];
     const std::string_view name = layer_range(trace, range);
     if (name.empty()) continue;
-    if (is_never_closed(trace, range) || range.end_thread != kNone || range.thread >= trace.threads.size()) ++layers.items.left_out;
-    else layers.add(i, range, name);
+    if (is_countable(trace, range)) layers.add(i, range, name);
+    else ++layers.items.left_out;
   }
   return layers;
 }

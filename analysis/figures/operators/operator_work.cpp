@@ -3,32 +3,71 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
-#include "analysis/figures/operators/step_counts.h"
+#include "analysis/figures/operators/step_windows.h"
 #include "model/words.h"
 
 namespace nl::analysis {
-namespace {
 
-// Decode steps are part of decode, as in every split by stage.
-std::string shown_stage(const std::string& stage) {
-  return std::string(stage_kind(stage) == StageKind::kDecodeStep ? key_of(StageKind::kDecode) : std::string_view(stage));
+CleanTimes::Size CleanTimes::size_of(const Trace& trace, const WorkRow& row) {
+  if (row.shape == kNone) return {{}, {}, row.bytes};
+  return {trace.shapes[row.shape].grid, trace.shapes[row.shape].block, 0};
 }
 
-}  // namespace
+// Rows are many, and what they are few: they are added up by number first.
+CleanTimes::CleanTimes(const Trace& trace, const StepWindows& windows) {
+  for (const StepWindow& window : windows.all()) {
+    if (window.warmup) continue;
+    Stage& stage = stages_[window.stage];
+    ++stage.windows;
+    stage.wall_ns += static_cast<double>(window.end_ns - window.start_ns);
+  }
+  std::map<std::string, std::uint32_t> ids;
+  std::vector<std::uint32_t> stage_of_window;
+  for (const StepWindow& window : windows.all())
+    stage_of_window.push_back(ids.try_emplace(window.stage, static_cast<std::uint32_t>(ids.size())).first->second);
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>, Sum> rows;
+  visit_work(trace, [&](const WorkRow& row) {
+    const std::uint32_t window = windows.find(row.launch.thread, row.launch.start_ns, row.launch.end_ns);
+    if (window == kNone || windows.all()[window].warmup) return;
+    rows[{stage_of_window[window], row.name, row.shape, row.bytes}].add(static_cast<double>(row.duration_ns), 1);
+  });
+  std::vector<std::string> names(ids.size());
+  for (const auto& [name, id] : ids) names[id] = name;
+  for (const auto& [key, sum] : rows) {
+    const auto& [stage, name, shape, bytes] = key;
+    const Name work(names[stage], name_of_work(trace, name));
+    stages_[work.first].gpu_ns += sum.total_ns;
+    names_[work].add(sum.total_ns, sum.calls);
+    sizes_[{work, size_of(trace, {name, shape, bytes, 0, {}, {}})}].add(sum.total_ns, sum.calls);
+  }
+}
+
+const CleanTimes::Stage* CleanTimes::stage(const std::string& name) const {
+  const auto found = stages_.find(name);
+  return found == stages_.end() ? nullptr : &found->second;
+}
+
+std::optional<double> CleanTimes::mean_of_name(const std::string& stage, const std::string& name) const {
+  const auto found = names_.find({stage, name});
+  if (found == names_.end()) return std::nullopt;
+  return found->second.mean();
+}
+
+std::optional<double> CleanTimes::mean_of(const std::string& stage, const Trace& trace, const WorkRow& row) const {
+  const Name work(stage, name_of_work(trace, row.name));
+  const auto found = sizes_.find({work, size_of(trace, row)});
+  return found == sizes_.end() ? mean_of_name(work.first, work.second) : found->second.mean();
+}
 
 // Times and calls of the steps, each as often as its step comes in the clean pass: no whole numbers until the end.
 class TallySums {
  public:
   explicit TallySums(const RangeItems& items) : items_(items), item_sums_(items.group_of_item.size()), group_sums_(items.groups) {}
 
-  std::uint32_t stage(const std::string& name) {
-    const auto found = std::find(stages_.begin(), stages_.end(), name);
-    if (found != stages_.end()) return static_cast<std::uint32_t>(found - stages_.begin());
-    stages_.push_back(name);
-    return static_cast<std::uint32_t>(stages_.size() - 1);
-  }
+  std::uint32_t stage(const std::string& name) { return number_of_stage(stages_, name); }
 
   void add_host(const RangeTally& host, double weight, std::uint32_t stage) {
     for (std::size_t i = 0; i < item_sums_.size(); ++i) add_host(item_sums_[i], host.items[i], weight);
@@ -178,7 +217,7 @@ void OperatorWork::add_host(const RangeItems& items, TallySums& sums) const {
       const std::uint32_t window = windows_.find(range.thread, range.start_ns, range.end_ns);
       if (window == kNone || stage_of_window_[window] != stage) here.item_of_range[i] = kNone;
     }
-    sums.add_host(tally_host_ranges(trace_, here), stages_[stage].weight, sums.stage(shown_stage(stages_[stage].name)));
+    sums.add_host(tally_host_ranges(trace_, here), stages_[stage].weight, sums.stage(stages_[stage].name));
   }
 }
 
@@ -197,7 +236,7 @@ RangeTally OperatorWork::tally(const RangeItems& items) const {
       chain.push_back(item);
       if (row.work.origin != row.work.launch && replayed.insert({row.window, range}).second) sums.add_replayed(item, stage.weight);
     }
-    if (!chain.empty()) sums.add_work(chain, row.work.name, row.time_ns, stage.weight, sums.stage(shown_stage(stage.name)));
+    if (!chain.empty()) sums.add_work(chain, row.work.name, row.time_ns, stage.weight, sums.stage(stage.name));
   }
   double clean_gpu_ns = 0;
   for (const Stage& stage : stages_) clean_gpu_ns += stage.clean->gpu_ns;

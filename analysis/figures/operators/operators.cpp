@@ -1,16 +1,12 @@
 #include "analysis/figures/operators/operators.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/figures/operators/catalogue.h"
 #include "analysis/figures/operators/range_tally.h"
-#include "analysis/figures/operators/range_work.h"
 #include "analysis/figures/operators/types.h"
 #include "analysis/trace/work_origin.h"
 #include "model/words.h"
@@ -23,11 +19,6 @@ constexpr const char* kNothing =
     "with op() of nl_stage_nvtx or nl::nvtx::Operator, or import a torch.profiler trace with --kineto";
 
 constexpr std::size_t kLongestShape = 200;
-
-std::string type_text(const std::string& name) {
-  const OperatorType type = operator_type(name);
-  return type == OperatorType::kOther ? std::string() : std::string(key_of(type));
-}
 
 std::string shape_text(const std::string& shape) { return shape.size() <= kLongestShape ? shape : shape.substr(0, kLongestShape) + "…"; }
 
@@ -60,6 +51,15 @@ std::vector<std::pair<std::string, Ns>> stage_split(const RangeTally& tally, con
   return stages;
 }
 
+std::vector<OperatorTable> tables_of(const Trace& trace, const OperatorOptions& options) {
+  std::vector<OperatorTable> tables;
+  for (const RangeSource source : range_sources(trace)) {
+    const Catalogue catalogue = catalogue_of(trace, source);
+    tables.push_back(operator_table(trace, source, catalogue, tally_ranges(trace, catalogue.items), options));
+  }
+  return tables;
+}
+
 }  // namespace
 
 OperatorTable operator_table(const Trace& trace, RangeSource source, const Catalogue& catalogue, const RangeTally& tally,
@@ -82,7 +82,8 @@ OperatorTable operator_table(const Trace& trace, RangeSource source, const Catal
     const GroupTime& time = tally.groups[group];
     OperatorEntry entry;
     entry.name = catalogue.names[group];
-    if (source != kOtherRanges) entry.type = type_text(entry.name);
+    if (const OperatorType type = operator_type(entry.name); source != kOtherRanges && type != OperatorType::kOther)
+      entry.type = key_of(type);
     entry.calls = time.calls;
     entry.total_ns = time.total_ns;
     entry.self_ns = time.self_ns;
@@ -97,21 +98,6 @@ OperatorTable operator_table(const Trace& trace, RangeSource source, const Catal
   }
   return table;
 }
-
-namespace {
-
-OperatorTable table_of(const Trace& trace, RangeSource source, const OperatorOptions& options) {
-  const Catalogue catalogue = catalogue_of(trace, source);
-  return operator_table(trace, source, catalogue, tally_ranges(trace, catalogue.items), options);
-}
-
-std::vector<OperatorTable> tables_of(const Trace& trace, const OperatorOptions& options) {
-  std::vector<OperatorTable> tables;
-  for (const RangeSource source : range_sources(trace)) tables.push_back(table_of(trace, source, options));
-  return tables;
-}
-
-}  // namespace
 
 void add_operators(const Trace& trace, const OperatorOptions& options, OperatorFigures& figures) {
   figures.operators = tables_of(trace, options);

@@ -4,11 +4,11 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "analysis/staging/stage_table.h"
 #include "analysis/trace/range_index.h"
-#include "analysis/trace/work_origin.h"
 #include "model/words.h"
 #include "nvtx/names.h"
 
@@ -36,23 +36,12 @@ class StageOfRange {
     if (start.substr(0, nvtx::kLlmDomain.size()) != nvtx::kLlmDomain && start != kStageDomain) return kNone;
     const std::uint64_t key = std::uint64_t{range.domain.value} << 32 | range.name.value;
     const auto [found, added] = known_.try_emplace(key, kNone);
-    if (added) found->second = lookup(range);
+    if (!added) return found->second;
+    if (std::string stage = stage_of(trace_, range); !stage.empty()) found->second = number_of_stage(stages_, std::move(stage));
     return found->second;
   }
 
  private:
-  std::uint32_t lookup(const Range& range) {
-    std::string stage = stage_of(trace_, range);
-    if (stage.empty()) return kNone;
-    if (stage_kind(stage) == StageKind::kDecodeStep) stage = key_of(StageKind::kDecode);
-    const auto at = std::find(stages_.begin(), stages_.end(), stage);
-    if (at == stages_.end()) {
-      stages_.push_back(stage);
-      return static_cast<std::uint32_t>(stages_.size() - 1);
-    }
-    return static_cast<std::uint32_t>(at - stages_.begin());
-  }
-
   const Trace& trace_;
   std::vector<std::string>& stages_;
   std::unordered_map<std::uint64_t, std::uint32_t> known_;
@@ -300,8 +289,17 @@ class GpuTally {
 }  // namespace
 
 // nsys 2025 gives a range that was never closed the very end of the session as its end.
-bool is_never_closed(const Trace& trace, const Range& range) {
-  return range.open || (trace.session_end_ns && range.end_ns == *trace.session_end_ns);
+bool is_countable(const Trace& trace, const Range& range) {
+  const bool never_closed = range.open || (trace.session_end_ns && range.end_ns == *trace.session_end_ns);
+  return !never_closed && range.end_thread == kNone && range.thread < trace.threads.size();
+}
+
+std::uint32_t number_of_stage(std::vector<std::string>& stages, std::string stage) {
+  if (stage_kind(stage) == StageKind::kDecodeStep) stage = key_of(StageKind::kDecode);
+  const auto found = std::find(stages.begin(), stages.end(), stage);
+  const auto number = static_cast<std::uint32_t>(found - stages.begin());
+  if (found == stages.end()) stages.push_back(std::move(stage));
+  return number;
 }
 
 RangeTally tally_host_ranges(const Trace& trace, const RangeItems& items) {
@@ -318,6 +316,27 @@ RangeTally tally_ranges(const Trace& trace, const RangeItems& items) {
   StageOfRange stages(trace, tally.stages);
   GpuTally(trace, items, stages, tally).run();
   return tally;
+}
+
+std::vector<std::uint32_t> by_time(const RangeTally& tally, const std::vector<std::string>& names) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < tally.groups.size(); ++i)
+    if (tally.groups[i].calls > 0) order.push_back(i);
+  const auto rank = [&](std::uint32_t i) {
+    return std::tuple(-tally.groups[i].cuda_self_ns, -tally.groups[i].self_ns, std::string_view(names[i]));
+  };
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+  return order;
+}
+
+std::vector<OperatorKernel> top_work(const Trace& trace, const GroupTime& time, std::size_t top) {
+  std::vector<OperatorKernel> work;
+  for (const auto& [name, sum] : time.kernels) work.push_back({name_of_work(trace, name), sum.calls, sum.total_ns});
+  std::sort(work.begin(), work.end(), [](const OperatorKernel& a, const OperatorKernel& b) {
+    return std::tuple(-a.total_ns, std::string_view(a.name)) < std::tuple(-b.total_ns, std::string_view(b.name));
+  });
+  if (work.size() > top) work.resize(top);
+  return work;
 }
 
 }  // namespace nl::analysis

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/trace/work_origin.h"
+#include "model/operator.h"
 #include "model/trace.h"
 
 // Host and GPU time of kinds of ranges: operators with their shapes, or layers.
@@ -47,7 +49,8 @@ struct RangeTally {
   Ns capture_cuda_ns = 0;  // all GPU work of the capture
 };
 
-bool is_never_closed(const Trace& trace, const Range& range);
+// A range never closed, or closed by another thread, has no time that could be counted.
+bool is_countable(const Trace& trace, const Range& range);
 
 // Work belongs to the ranges around its launch and, from a CUDA graph, to those around the making of its node inside them; its
 // stage is that of the launch. Ranges never closed or closed by another thread must be left out of `items` (kNone). One pass over the
@@ -55,5 +58,45 @@ bool is_never_closed(const Trace& trace, const Range& range);
 RangeTally tally_ranges(const Trace& trace, const RangeItems& items);
 // The host's part of it alone.
 RangeTally tally_host_ranges(const Trace& trace, const RangeItems& items);
+
+// The place of a stage in the list, to which it is added where it is new. Decode steps are part of decode, as in every split by stage.
+std::uint32_t number_of_stage(std::vector<std::string>& stages, std::string stage);
+
+// Groups that have calls, the one with the most GPU time of its own first; ties by host time, then name.
+std::vector<std::uint32_t> by_time(const RangeTally& tally, const std::vector<std::string>& names);
+
+// The kernels, copies and sets with the most time that were launched inside.
+std::vector<OperatorKernel> top_work(const Trace& trace, const GroupTime& time, std::size_t top);
+
+// A kernel, a copy or set, or a CUDA graph that was traced as a whole.
+struct WorkRow {
+  std::uint32_t name = 0;       // of Trace::strings, or kGraphName
+  std::uint32_t shape = kNone;  // of Trace::shapes: a kernel
+  std::uint64_t bytes = 0;      // of a copy or set
+  Ns duration_ns = 0;
+  WorkOrigin launch, origin;  // what says its stage, and what says its operator
+};
+
+template <class Visit>
+void visit_work(const Trace& trace, Visit visit) {
+  for (std::size_t i = 0; i < trace.kernels.size(); ++i) {
+    const Kernel& kernel = trace.kernels[i];
+    if (kernel.shape >= trace.shapes.size()) continue;
+    visit(WorkRow{trace.shapes[kernel.shape].name.value, kernel.shape, 0, static_cast<Ns>(kernel.duration_ns), launch_of(trace, kernel.api),
+                  origin_of_kernel(trace, i)});
+  }
+  for (std::size_t i = 0; i < trace.mem_ops.size(); ++i) {
+    const MemOp& op = trace.mem_ops[i];
+    visit(WorkRow{op.label, kNone, op.bytes, op.end_ns - op.start_ns, launch_of(trace, op.api), origin_of_mem_op(trace, i)});
+  }
+  for (const GraphRun& run : trace.graph_runs) {
+    const WorkOrigin launch = launch_of(trace, run.api);
+    visit(WorkRow{kGraphName, kNone, 0, run.end_ns - run.start_ns, launch, launch});
+  }
+}
+
+inline std::string name_of_work(const Trace& trace, std::uint32_t name) {
+  return name == kGraphName ? std::string("(CUDA graph)") : trace.strings[StringId{name}];
+}
 
 }  // namespace nl::analysis

@@ -1,7 +1,6 @@
 #include "analysis/figures/operators/step_windows.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 
@@ -60,35 +59,59 @@ class StepFilter {
   bool decode_steps_ = false;
 };
 
-}  // namespace
+void count_up(const StepWindows& steps, std::uint32_t window, std::vector<std::uint64_t>& counts) {
+  for (; window != kNone; window = steps.parent(window)) ++counts[window];
+}
 
-StepWindows::StepWindows(const StagedTrace& staged) : stretches_(staged.trace.threads.size()) {
-  const StageTable& table = staged.table;
+std::vector<std::uint64_t> ranges_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators) {
+  std::vector<std::uint64_t> counts(steps.all().size());
+  for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
+    const Range& range = trace.ranges[i];
+    if (operators.item_of_range[i] != kNone) count_up(steps, steps.find(range.thread, range.start_ns, range.end_ns), counts);
+  }
+  return counts;
+}
+
+std::vector<std::uint64_t> replayed_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators,
+                                              const RangeIndex& index) {
+  std::vector<std::uint64_t> counts(steps.all().size());
+  InnermostRange innermost(index, operators);
+  if (trace.graph_nodes.empty()) return counts;
+  visit_work(trace, [&](const WorkRow& row) {
+    if (row.origin == row.launch) return;
+    const std::uint32_t window = steps.find(row.launch.thread, row.launch.start_ns, row.launch.end_ns);
+    if (window != kNone && innermost.of(row.origin) != kNone) count_up(steps, window, counts);
+  });
+  return counts;
+}
+
+std::vector<StepWindow> steps_in(const StagedTrace& staged) {
   std::vector<Window> windows = staged.windows;
   std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
     return std::tuple(a.process, a.thread, a.start_ns, -a.end_ns, a.stage) <
            std::tuple(b.process, b.thread, b.start_ns, -b.end_ns, b.stage);
   });
-  const StepFilter filter(table, windows);
+  const StepFilter filter(staged.table, windows);
   std::map<std::uint32_t, std::uint64_t> numbers;
+  std::vector<StepWindow> steps;
   for (const Window& window : windows)
     if (filter.counts(window))
-      windows_.push_back(
-          {table.stages()[window.stage], window.start_ns, window.end_ns, window.thread, numbers[window.stage]++, window.warmup});
-  nest();
+      steps.push_back(
+          {staged.table.stages()[window.stage], window.start_ns, window.end_ns, window.thread, numbers[window.stage]++, window.warmup});
+  return steps;
 }
 
-StepWindows::StepWindows(std::vector<StepWindow> windows, std::size_t threads) : windows_(std::move(windows)), stretches_(threads) {
-  nest();
-}
+}  // namespace
 
-void StepWindows::nest() {
-  parents_.assign(windows_.size(), kNone);
-  for (std::uint32_t thread = 0; thread < stretches_.size(); ++thread) add_thread(thread);
+StepWindows::StepWindows(const StagedTrace& staged) : StepWindows(steps_in(staged), staged.trace.threads.size()) {}
+
+StepWindows::StepWindows(std::vector<StepWindow> windows, std::size_t threads)
+    : windows_(std::move(windows)), parents_(windows_.size(), kNone), stretches_(threads) {
+  for (std::uint32_t thread = 0; thread < threads; ++thread) nest(thread);
 }
 
 // Of the windows that are open, the one that began last is the innermost.
-void StepWindows::add_thread(std::uint32_t thread) {
+void StepWindows::nest(std::uint32_t thread) {
   std::vector<std::tuple<Ns, bool, std::uint32_t>> edges;  // an end comes before a start of the same time
   for (std::uint32_t i = 0; i < windows_.size(); ++i) {
     if (windows_[i].thread != thread) continue;
@@ -158,6 +181,35 @@ StepWindows profile_windows(const Trace& trace) {
     steps.push_back({"profile", 0, trace.duration_ns, static_cast<std::uint32_t>(busiest), 0, false});
   }
   return {std::move(steps), trace.threads.size()};
+}
+
+WindowOperators operators_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators, const RangeIndex& index) {
+  WindowOperators out{ranges_by_window(trace, steps, operators), replayed_by_window(trace, steps, operators, index),
+                      std::vector<bool>(steps.all().size())};
+  for (const std::string& stage : steps.stages()) {
+    const auto choose = [&](const std::vector<std::uint64_t>& counts, bool warmup) {
+      bool any = false;
+      for (std::size_t i = 0; i < out.chosen.size(); ++i) {
+        const StepWindow& window = steps.all()[i];
+        if (window.stage == stage && counts[i] > 0 && (warmup || !window.warmup)) any = out.chosen[i] = true;
+      }
+      return any;
+    };
+    choose(out.ranges, false) || choose(out.ranges, true) || choose(out.replayed, false) || choose(out.replayed, true);
+  }
+  return out;
+}
+
+std::uint32_t InnermostRange::of(const WorkOrigin& origin) {
+  const bool node = origin.start_ns == origin.end_ns;
+  if (node)
+    if (const auto found = nodes_.find({origin.thread, origin.start_ns}); found != nodes_.end()) return found->second;
+  index_.enclosing(origin.thread, origin.start_ns, origin.end_ns, around_);
+  std::uint32_t innermost = kNone;
+  for (const std::uint32_t range : around_)
+    if (items_.item_of_range[range] != kNone) innermost = range;
+  if (node) nodes_[{origin.thread, origin.start_ns}] = innermost;
+  return innermost;
 }
 
 }  // namespace nl::analysis

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "analysis/figures/operators/range_tally.h"
 #include "analysis/staging/staged_trace.h"
+#include "analysis/trace/range_index.h"
 #include "model/trace.h"
 
 namespace nl::analysis {
@@ -35,15 +38,14 @@ class StepWindows {
   // The windows of a stage are warm-up where those of the other trace are, of the same workload, as far as both have as many.
   void take_warmup_from(const StepWindows& other);
   std::vector<std::string> stages() const;  // as they first begin
-  std::uint64_t count(const std::string& stage) const;
 
  private:
   struct Stretch {
     Ns start_ns;
     std::uint32_t window;  // the innermost from then on
   };
-  void nest();
-  void add_thread(std::uint32_t thread);
+  void nest(std::uint32_t thread);
+  std::uint64_t count(const std::string& stage) const;
 
   std::vector<StepWindow> windows_;
   std::vector<std::uint32_t> parents_;
@@ -53,5 +55,27 @@ class StepWindows {
 // Of a profile of PyTorch without stages: the steps that the profiler itself was told of (ProfilerStep#3), else the whole profile of the
 // thread with the most operators, as one.
 StepWindows profile_windows(const Trace& trace);
+
+// What each window has of operators.
+struct WindowOperators {
+  std::vector<std::uint64_t> ranges;    // operators that run in it, those of the windows inside it too
+  std::vector<std::uint64_t> replayed;  // work of CUDA graphs that it launches whose nodes were made inside operators
+  // It is looked at: it has ranges or, where no window of its stage has any, replayed work. Warm-up counts only where nothing else is there.
+  std::vector<bool> chosen;
+};
+WindowOperators operators_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators, const RangeIndex& index);
+
+// The innermost of the ranges that count around the origin of work; kNone: none. The same nodes come again with every launch of their graph.
+class InnermostRange {
+ public:
+  InnermostRange(const RangeIndex& index, const RangeItems& items) : index_(index), items_(items) {}
+  std::uint32_t of(const WorkOrigin& origin);
+
+ private:
+  const RangeIndex& index_;
+  const RangeItems& items_;
+  std::map<std::pair<std::uint32_t, Ns>, std::uint32_t> nodes_;
+  std::vector<std::uint32_t> around_;
+};
 
 }  // namespace nl::analysis

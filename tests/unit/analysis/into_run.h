@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "analysis/analyse.h"
-#include "analysis/figures/counters/counters.h"
+#include "analysis/figures/counters/join_counters.h"
 #include "analysis/figures/counters/ncu_match.h"
-#include "analysis/figures/efficiency/dram_use.h"
+#include "analysis/figures/efficiency/device_peaks.h"
 #include "analysis/figures/efficiency/efficiency.h"
 #include "analysis/figures/efficiency/roofline.h"
-#include "analysis/figures/nodes/operator_pass.h"
-#include "analysis/figures/nodes/session_kernels.h"
+#include "analysis/figures/nodes/operator_figures.h"
 #include "analysis/figures/operators/layers.h"
 #include "analysis/figures/operators/operators.h"
 #include "analysis/verdicts/rules/judge.h"

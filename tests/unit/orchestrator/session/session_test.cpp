@@ -3,8 +3,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/figures/nodes/node_steps.h"
-#include "analysis/figures/nodes/session_records.h"
+#include "analysis/figures/nodes/operator_figures.h"
+#include "analysis/figures/nodes/session_figures.h"
 #include "model/error.h"
 #include "orchestrator/session/record.h"
 #include "parsers/ort/profile.h"

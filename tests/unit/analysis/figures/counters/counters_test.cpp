@@ -1,7 +1,7 @@
-#include "analysis/figures/counters/counters.h"
+#include "analysis/figures/counters/join_counters.h"
 
 #include "analysis/figures/counters/ncu_match.h"
-#include "analysis/figures/efficiency/dram_use.h"
+#include "analysis/figures/efficiency/device_peaks.h"
 #include "analysis/figures/efficiency/efficiency.h"
 #include "analysis/verdicts/rules/fields.h"
 #include "tests/catch.h"

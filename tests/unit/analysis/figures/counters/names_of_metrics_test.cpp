@@ -1,4 +1,4 @@
-#include "analysis/figures/counters/names.h"
+#include "analysis/figures/counters/metric_values.h"
 
 #include "tests/catch.h"
 

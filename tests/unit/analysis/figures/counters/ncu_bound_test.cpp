@@ -1,4 +1,4 @@
-#include "analysis/figures/counters/ncu_bound.h"
+#include "analysis/figures/counters/metric_values.h"
 
 #include <map>
 #include <string>
@@ -19,7 +19,7 @@ TEST_CASE("a bound is named with the points that decide it") {
   CHECK_FALSE(bound(90, 88).margin);
   CHECK_FALSE(nl::analysis::classify_bound({}, 90).by);
   CHECK_FALSE(nl::analysis::classify_bound(90, {}).margin);
-  CHECK(nl::analysis::bound_by(20, 90) == nl::Bound::kMemory);
+  CHECK(nl::analysis::classify_bound(20, 90).by == nl::Bound::kMemory);
 }
 
 TEST_CASE("which memory binds a kernel: the busiest") {

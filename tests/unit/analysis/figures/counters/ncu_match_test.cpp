@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "analysis/figures/counters/ncu_bound.h"
+#include "analysis/figures/counters/metric_values.h"
 #include "parsers/ncu/csv.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
@@ -191,12 +191,14 @@ TEST_CASE("a launch that took far longer or shorter than nsys' ones is matched, 
   }
 }
 
-TEST_CASE("selected kernels that ncu did not profile are named") {
+TEST_CASE("selected kernels that ncu did not profile keep the note that says so") {
   const auto trace = small_trace();
   auto run = summarised(trace);
-  const auto match = nl::analysis::match_ncu(report_of("_Zx", 4), trace, run);
-  REQUIRE(match.missing_kernels.size() == 1);
-  CHECK(match.missing_kernels[0] == "void a::y::scale<(int)1>(int)");
+  nl::analysis::match_ncu(report_of("_Zx", 4), trace, run);
+  std::vector<std::string> missing;
+  for (const nl::KernelEntry& kernel : *run.kernels)
+    if (kernel.selected && kernel.ncu.empty() && kernel.ncu_note == nl::Remark{nl::Code::kNotMeasured}) missing.push_back(kernel.name);
+  CHECK(missing == std::vector<std::string>{"void a::y::scale<(int)1>(int)"});
 }
 
 TEST_CASE("damaged rows of the CSV reach the run") {
@@ -209,13 +211,13 @@ TEST_CASE("damaged rows of the CSV reach the run") {
 }
 
 TEST_CASE("bound by: both sides measured, one clearly busier") {
-  CHECK(nl::analysis::bound_by(20.0, 85.0) == nl::Bound::kMemory);
-  CHECK(nl::analysis::bound_by(85.0, 20.0) == nl::Bound::kCompute);
-  CHECK(nl::analysis::bound_by(20.0, 30.0) == nl::Bound::kLatency);
-  CHECK(nl::analysis::bound_by(60.0, 59.0) == std::nullopt);
-  CHECK(nl::analysis::bound_by(80.0, 78.0) == std::nullopt);
-  CHECK(nl::analysis::bound_by(std::nullopt, 85.0) == std::nullopt);
-  CHECK(nl::analysis::bound_by(85.0, std::nullopt) == std::nullopt);
+  CHECK(nl::analysis::classify_bound(20.0, 85.0).by == nl::Bound::kMemory);
+  CHECK(nl::analysis::classify_bound(85.0, 20.0).by == nl::Bound::kCompute);
+  CHECK(nl::analysis::classify_bound(20.0, 30.0).by == nl::Bound::kLatency);
+  CHECK(nl::analysis::classify_bound(60.0, 59.0).by == std::nullopt);
+  CHECK(nl::analysis::classify_bound(80.0, 78.0).by == std::nullopt);
+  CHECK(nl::analysis::classify_bound(std::nullopt, 85.0).by == std::nullopt);
+  CHECK(nl::analysis::classify_bound(85.0, std::nullopt).by == std::nullopt);
   CHECK(nl::analysis::memory_throughput({{"lts__throughput.avg.pct_of_peak_sustained_elapsed", 70}}) == std::nullopt);
   CHECK(nl::analysis::memory_throughput({{"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 40},
                                          {"lts__throughput.avg.pct_of_peak_sustained_elapsed", 70}}) == 70.0);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "analysis/figures/efficiency/dram_use.h"
+#include "analysis/figures/efficiency/device_peaks.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
 

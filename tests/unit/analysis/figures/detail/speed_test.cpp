@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "analysis/figures/detail/innermost.h"
-#include "analysis/figures/detail/innermost_stages.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
 

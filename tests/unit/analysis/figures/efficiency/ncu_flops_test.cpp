@@ -1,4 +1,4 @@
-#include "analysis/figures/efficiency/ncu_flops.h"
+#include "analysis/figures/efficiency/roofline.h"
 
 #include <algorithm>
 #include <limits>

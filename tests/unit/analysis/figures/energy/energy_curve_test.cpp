@@ -1,4 +1,4 @@
-#include "analysis/figures/energy/energy_curve.h"
+#include "analysis/figures/energy/energy.h"
 
 #include "tests/catch.h"
 

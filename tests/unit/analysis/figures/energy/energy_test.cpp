@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "analysis/figures/energy/energy_curve.h"
 #include "tests/catch.h"
 
 using namespace nl;

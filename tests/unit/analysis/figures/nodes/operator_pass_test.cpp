@@ -1,5 +1,5 @@
 // Operators of one pass, with the times of another: worked by hand, by a slow judge, and on two captures of one workload.
-#include "analysis/figures/nodes/operator_pass.h"
+#include "analysis/figures/nodes/operator_figures.h"
 
 #include <map>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "analysis/figures/nodes/session_kernels.h"
+#include "analysis/figures/nodes/operator_figures.h"
 
 #include "tests/catch.h"
 #include "tests/unit/analysis/into_run.h"

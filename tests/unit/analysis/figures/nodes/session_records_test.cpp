@@ -1,4 +1,4 @@
-#include "analysis/figures/nodes/session_records.h"
+#include "analysis/figures/nodes/session_figures.h"
 
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "analysis/figures/operators/dtypes.h"
+#include "analysis/figures/operators/types.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "analysis/figures/operators/iteration_times.h"
+#include "analysis/figures/operators/steps.h"
 
 #include "tests/catch.h"
 

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analysis/figures/nodes/operator_pass.h"
+#include "analysis/figures/nodes/operator_figures.h"
 #include "parsers/kineto/json.h"
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"

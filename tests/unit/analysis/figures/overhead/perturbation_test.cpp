@@ -1,4 +1,4 @@
-#include "analysis/figures/overhead/perturbation.h"
+#include "analysis/figures/overhead/measured.h"
 
 #include <random>
 

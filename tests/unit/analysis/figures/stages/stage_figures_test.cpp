@@ -1,7 +1,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/figures/efficiency/token_lengths.h"
+#include "analysis/figures/efficiency/efficiency.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
 

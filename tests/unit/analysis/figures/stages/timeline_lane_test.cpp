@@ -1,4 +1,4 @@
-#include "analysis/figures/stages/timeline_lane.h"
+#include "analysis/figures/stages/timeline.h"
 
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/figures/stages/window_series.h"
+#include "analysis/figures/stages/stage_entries.h"
 
 #include <cstdint>
 #include <vector>

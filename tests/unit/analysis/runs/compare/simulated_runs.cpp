@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/figures/stages/window_series.h"
+#include "analysis/figures/stages/stage_entries.h"
 #include "analysis/staging/iterations.h"
 #include "analysis/staging/windows.h"
 #include "analysis/statistics/time_summary.h"

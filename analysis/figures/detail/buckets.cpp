@@ -1,6 +1,5 @@
-#include "analysis/figures/detail/bucket_sums.h"
+#include "analysis/figures/detail/buckets.h"
 
-#include <algorithm>
 #include <tuple>
 
 namespace nl::analysis {

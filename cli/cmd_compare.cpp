@@ -15,7 +15,7 @@
 #include "exporters/report/compare/compare.h"
 #include "model/comparison_keys.h"
 #include "model/error.h"
-#include "orchestrator/bundle/version.h"
+#include "orchestrator/bundle/provenance.h"
 #include "runs/compare/compare.h"
 
 namespace nl::cli {

@@ -10,7 +10,7 @@
 #include "cli/manual/reference.h"
 #include "cli/verbs.h"
 #include "model/error.h"
-#include "orchestrator/bundle/whole_file.h"
+#include "orchestrator/bundle/bundle.h"
 
 namespace nl::cli {
 namespace {

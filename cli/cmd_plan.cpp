@@ -7,7 +7,7 @@
 #include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "orchestrator/config/reference.h"
+#include "orchestrator/config/keys.h"
 
 namespace nl::cli {
 namespace {

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "model/evidence.h"
 #include "orchestrator/run.h"
+#include "parsers/registry.h"
 
 namespace nl::orchestrator {
 
@@ -27,5 +29,25 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher);
 
 // The run alone, of captures that are read where they lie: no bundle, no trace file. Interrupts are the caller's.
 Run import_run(const ImportRequest& request, Launcher& launcher);
+
+// Adds a file to those of its format, which its content tells. A folder adds every file
+// in it that a format knows, a bundle what its own passes left. Throws Error(kInput) where no format knows it, and
+// Error(kUsage) where a second capture of a kind is given that a run has only one of.
+void add_input(const std::filesystem::path& path, ImportRequest& request);
+
+// "an nsys SQLite or .nsys-rep, …, or a bundle"
+std::string known_formats();
+
+// Files that make one reading.
+struct ImportSource {
+  const parsers::Format* format;
+  std::vector<std::filesystem::path> files;
+  bool has_timeline() const { return format->gives <= parsers::Gives::kTimeline; }
+};
+
+std::vector<ImportSource> sources_of(const ImportRequest& request);
+
+// What imported captures show. Reports that a vendor's tool has to export first go through passes, as in a run.
+Evidence read_import(const ImportRequest& request, const Bundle& bundle, PassRunner& runner);
 
 }  // namespace nl::orchestrator

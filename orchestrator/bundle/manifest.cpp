@@ -1,5 +1,3 @@
-#include "orchestrator/bundle/manifest.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 
 #include "nvtx/names.h"
 #include "orchestrator/capture/plan_parts.h"
-#include "orchestrator/capture/workload_command.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
 #include "nvtx/names.h"
-#include "orchestrator/capture/ncu_argv.h"
 #include "orchestrator/capture/plan_parts.h"
-#include "orchestrator/capture/workload_command.h"
+#include "orchestrator/capture/tool_arguments.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;

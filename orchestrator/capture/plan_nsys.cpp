@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
 #include "orchestrator/capture/marks.h"
-#include "orchestrator/capture/nsys_argv.h"
 #include "orchestrator/capture/plan_parts.h"
-#include "orchestrator/capture/workload_command.h"
+#include "orchestrator/capture/tool_arguments.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;

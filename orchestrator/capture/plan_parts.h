@@ -1,8 +1,13 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
+#include "model/codes.h"
 #include "orchestrator/capture/plan.h"
+#include "orchestrator/config/config.h"
 
 // What the plan_*.cpp share: the parts that make_plan() puts together.
 namespace nl::orchestrator {
@@ -49,5 +54,13 @@ void add_ncu_passes(Plan& plan, const Config& config, const Toolset& tools, cons
 Pass collector_pass(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 void add_cupti_passes(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 void add_counter_passes(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
+
+// "nsys-repeat-2": of a pass' logs and folders; 0: without a number.
+std::string pass_name(PassKind kind, int number = 0);
+
+// What a pass starts. A Hydra program (workload.hydra) would write to one folder for all passes, or to one by the clock: it
+// gets a folder of the bundle for each, and hydra.job.chdir where workload.hydra_chdir asks for one and its own arguments do not.
+std::vector<std::string> workload_command(const WorkloadOptions& workload, const std::filesystem::path& bundle, PassKind kind,
+                                          int number = 0);
 
 }  // namespace nl::orchestrator

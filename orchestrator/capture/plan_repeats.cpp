@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "orchestrator/capture/plan_parts.h"
-#include "orchestrator/capture/workload_command.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 
 #include "model/shell.h"
 #include "model/words.h"
-#include "orchestrator/capture/execute.h"
+#include "orchestrator/capture/capture.h"
 #include "orchestrator/capture/time_budget.h"
 
 namespace nl::orchestrator {

@@ -1,5 +1,3 @@
-#include "orchestrator/config/apply.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

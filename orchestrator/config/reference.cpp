@@ -1,5 +1,3 @@
-#include "orchestrator/config/reference.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "orchestrator/bundle/libcrypto.h"
+#include "orchestrator/bundle/sha256.h"
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/config/choices.h"
 

@@ -6,7 +6,6 @@
 
 #include "model/error.h"
 #include "orchestrator/machine/tools_host.h"
-#include "orchestrator/machine/tools_nsys.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;

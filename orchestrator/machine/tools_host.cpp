@@ -11,12 +11,13 @@
 #include <sstream>
 
 #include "orchestrator/config/conf_files.h"
-#include "orchestrator/machine/tools_nvml.h"
+#include "orchestrator/machine/nvml.h"
 
 extern char** environ;
 
-namespace nl::orchestrator {
 namespace fs = std::filesystem;
+
+namespace nl::orchestrator {
 namespace {
 
 std::map<std::string, std::string> own_environment() {
@@ -108,6 +109,16 @@ Host host_itself() {
     return access(path.c_str(), fs::is_directory(path, failed) ? W_OK | X_OK : W_OK) == 0;
   };
   return host;
+}
+
+GpuInventory ask_nvml(const std::filesystem::path& library) {
+  GpuInventory found;
+  const auto nvml = Nvml::load(library, found.trouble);
+  if (!nvml) return found;
+  found.driver_version = nvml->driver();
+  for (const NvmlDevice device : nvml->devices(found.trouble))
+    if (auto name = nvml->name(device); !name.empty()) found.names.push_back(std::move(name));
+  return found;
 }
 
 }  // namespace nl::orchestrator

@@ -1,4 +1,4 @@
-#include "orchestrator/machine/tools_nsys.h"
+#include "orchestrator/machine/tools.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "model/error.h"
+#include "orchestrator/machine/tools_host.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;

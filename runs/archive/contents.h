@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "orchestrator/bundle/manifest.h"
+#include "orchestrator/bundle/bundle.h"
 #include "runs/orchestrator_names.h"
 
 // archive.json: the first file of an archive, and the list of all others.

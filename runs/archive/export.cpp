@@ -7,9 +7,8 @@
 
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
-#include "orchestrator/bundle/libcrypto.h"
+#include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/sha256.h"
-#include "orchestrator/bundle/version.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/archive/archive.h"

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "model/error.h"
-#include "orchestrator/bundle/libcrypto.h"
+#include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/sha256.h"
-#include "orchestrator/bundle/whole_file.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/archive/tar.h"
 

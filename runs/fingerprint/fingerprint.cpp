@@ -3,7 +3,7 @@
 #include "analysis/runs/fingerprint/fingerprint.h"
 #include "analysis/runs/fingerprint/similarity.h"
 #include "model/error.h"
-#include "orchestrator/config/device_table.h"
+#include "orchestrator/config/knowledge.h"
 #include "runs/compare/named_run.h"
 
 namespace nl::runs {

@@ -3,7 +3,7 @@
 #include "analysis/runs/gate/judge.h"
 #include "analysis/runs/gate/update.h"
 #include "model/error.h"
-#include "orchestrator/bundle/whole_file.h"
+#include "orchestrator/bundle/bundle.h"
 #include "runs/compare/named_run.h"
 #include "runs/gate/expectations.h"
 

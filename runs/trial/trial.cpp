@@ -13,7 +13,6 @@
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
-#include "orchestrator/bundle/results_folder.h"
 #include "orchestrator/config/setting.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/compare/compare.h"

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "orchestrator/capture/execute.h"
+#include "orchestrator/capture/capture.h"
 #include "orchestrator/process/process.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"

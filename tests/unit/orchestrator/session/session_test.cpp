@@ -6,7 +6,6 @@
 #include "analysis/figures/nodes/node_steps.h"
 #include "analysis/figures/nodes/session_records.h"
 #include "model/error.h"
-#include "orchestrator/session/record.h"
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"

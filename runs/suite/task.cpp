@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "model/error.h"
 #include "orchestrator/bundle/read_run.h"
-#include "orchestrator/config/setting.h"
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/run.h"
 #include "runs/ledger/record_run.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <span>
@@ -13,7 +14,6 @@
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
-#include "orchestrator/config/setting.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/compare/compare.h"
 #include "runs/ledger/record_run.h"

@@ -13,8 +13,6 @@
 
 namespace nl::orchestrator {
 
-struct Host;
-
 struct ToolVersion {
   int year = 0, release = 0, patch = 0;  // 2025.3.1
   friend auto operator<=>(const ToolVersion&, const ToolVersion&) = default;
@@ -48,8 +46,7 @@ struct Toolset {
 
 // Looks in the config, the environment (NL_STAGE_NSYS, NL_STAGE_NCU, …), PATH, CUDA's and Nsight's usual
 // folders and inside Nsight Compute. Throws Error(kTool) when one that was named explicitly is not there.
-Toolset find_tools(const ToolOptions& overrides);
-Toolset find_tools(const ToolOptions& overrides, const Host& host);
+Toolset find_tools(const ToolOptions& overrides, const Host& host = host_itself());
 
 // NVML alone, for whom the rest takes too long: its file, or its name for the loader.
 std::filesystem::path find_nvml(const ToolOptions& overrides, const Host& host);

@@ -13,21 +13,10 @@
 #include "orchestrator/config/conf_files.h"
 #include "orchestrator/machine/nvml.h"
 
-extern char** environ;
-
 namespace fs = std::filesystem;
 
 namespace nl::orchestrator {
 namespace {
-
-std::map<std::string, std::string> own_environment() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string text = *entry;
-    if (auto cut = text.find('='); cut != std::string::npos) variables[text.substr(0, cut)] = text.substr(cut + 1);
-  }
-  return variables;
-}
 
 fs::path cache_folder(const Host& host) {
   if (auto cache = host.variable("XDG_CACHE_HOME"); !cache.empty()) return fs::path(cache) / "nl-stage";
@@ -82,11 +71,6 @@ std::vector<fs::path> Host::match(const std::string& pattern) const {
 fs::path Host::temporary_folder() const {
   const std::string given = variable("TMPDIR");
   return given.empty() ? at("/tmp") : fs::path(given);
-}
-
-bool is_executable_file(const fs::path& path) {
-  std::error_code failed;
-  return fs::is_regular_file(path, failed) && access(path.c_str(), X_OK) == 0;
 }
 
 Host host_itself() {

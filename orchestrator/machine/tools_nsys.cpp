@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "model/error.h"
-#include "orchestrator/machine/tools_host.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;

@@ -13,7 +13,6 @@
 #include <cstring>
 #include <utility>
 
-#include "model/error.h"
 #include "model/visible_text.h"
 
 namespace nl::orchestrator {

@@ -85,12 +85,7 @@ struct ChildSetup {
 };
 
 std::vector<std::string> child_environment(const ProcessSpec& spec) {
-  std::map<std::string, std::string> merged;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    std::string_view text(*entry);
-    auto equals = text.find('=');
-    if (equals != std::string_view::npos) merged.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
+  std::map<std::string, std::string> merged = own_environment();
   for (const auto& name : spec.unset_env) merged.erase(name);
   for (const auto& [name, value] : spec.env) merged[name] = value;
   for (const auto& [name, value] : spec.prepend_env) {
@@ -100,11 +95,6 @@ std::vector<std::string> child_environment(const ProcessSpec& spec) {
   std::vector<std::string> out;
   for (const auto& [name, value] : merged) out.push_back(name + "=" + value);
   return out;
-}
-
-bool is_program(const fs::path& file) {
-  std::error_code ignored;
-  return fs::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0;
 }
 
 struct StartedProcess {
@@ -335,11 +325,26 @@ ProcessResult run_process(const ProcessSpec& spec) {
   return Supervision(spec).run();
 }
 
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos) variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+bool is_executable_file(const fs::path& path) {
+  std::error_code failed;
+  return fs::is_regular_file(path, failed) && access(path.c_str(), X_OK) == 0;
+}
+
 fs::path find_executable(const std::string& name, const fs::path& directory, ErrorKind kind, const std::string& search_path) {
   if (name.empty()) throw Error(kind, "no program was given to run", {}, "give the command after --");
   if (name.find('/') != std::string::npos) {
     fs::path file = directory.empty() ? fs::path(name) : directory / name;
-    if (is_program(file)) return fs::absolute(file);
+    if (is_executable_file(file)) return fs::absolute(file);
     std::error_code ignored;
     bool exists = fs::exists(file, ignored);
     throw Error(kind, fmt::format("{} {}", name, exists ? "is not an executable file" : "was not found"), file.string(),
@@ -351,7 +356,7 @@ fs::path find_executable(const std::string& name, const fs::path& directory, Err
   for (std::size_t start = 0; start <= path.size();) {
     std::size_t end = std::min(path.find(':', start), path.size());
     fs::path folder = end == start ? fs::path(".") : fs::path(path.substr(start, end - start));
-    if (is_program(folder / name)) return fs::absolute(folder / name);
+    if (is_executable_file(folder / name)) return fs::absolute(folder / name);
     start = end + 1;
   }
   throw Error(kind, fmt::format("{} was not found in PATH", name), name, "give its full path");

@@ -50,4 +50,17 @@ std::vector<ImportSource> sources_of(const ImportRequest& request);
 // What imported captures show. Reports that a vendor's tool has to export first go through passes, as in a run.
 Evidence read_import(const ImportRequest& request, const Bundle& bundle, PassRunner& runner);
 
+struct NameSources {
+  std::filesystem::path capture;  // absolute
+  std::string recorded = {};      // the name of the bundle that it lies in; empty: in none, or not known
+  std::string process = {};       // that was captured; empty: not known
+};
+
+// What an import is called that no --name was given: as the bundle that it is of, as the file, or, where that is called what every
+// tool calls its files, as the folder that holds it.
+std::string import_name(const NameSources& sources);
+
+// The name in the run.json of the bundle that a capture lies in. Empty: in none, or the file cannot be read, which is no error here.
+std::string recorded_name(const std::filesystem::path& capture);
+
 }  // namespace nl::orchestrator

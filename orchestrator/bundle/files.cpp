@@ -17,7 +17,6 @@
 #include "exporters/stat_text.h"
 #include "model/error.h"
 #include "model/words.h"
-#include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/bundle/sha256.h"

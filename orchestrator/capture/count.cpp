@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analysis/figures/counters/join_counters.h"
 #include "analysis/figures/counters/ncu_match.h"
 #include "model/words.h"

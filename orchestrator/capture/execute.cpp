@@ -8,11 +8,11 @@
 #include "analysis/figures/operators/operators.h"
 #include "orchestrator/bundle/redact.h"
 #include "orchestrator/capture/count.h"
+#include "orchestrator/capture/limits.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/repeats.h"
 #include "orchestrator/capture/timeline.h"
 #include "orchestrator/capture/trace_nsys.h"
-#include "orchestrator/capture/trace_size.h"
 #include "orchestrator/process/activity.h"
 #include "parsers/facts/facts.h"
 

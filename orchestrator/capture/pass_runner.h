@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "orchestrator/bundle/bundle.h"
+#include "orchestrator/capture/limits.h"
 #include "orchestrator/capture/plan.h"
-#include "orchestrator/capture/time_budget.h"
 #include "orchestrator/capture/verdict.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/machine/nvml_sampler.h"

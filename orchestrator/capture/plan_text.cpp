@@ -6,7 +6,7 @@
 #include "model/shell.h"
 #include "model/words.h"
 #include "orchestrator/capture/capture.h"
-#include "orchestrator/capture/time_budget.h"
+#include "orchestrator/capture/limits.h"
 
 namespace nl::orchestrator {
 namespace {

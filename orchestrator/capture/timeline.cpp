@@ -1,9 +1,5 @@
 #include "orchestrator/capture/timeline.h"
 
-#include <fmt/core.h>
-
-#include <utility>
-
 #include "analysis/staging/found/found.h"
 #include "exporters/nsys_sqlite/nsys_sqlite.h"
 #include "model/error.h"

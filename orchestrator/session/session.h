@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "model/session.h"
 #include "orchestrator/config/config.h"

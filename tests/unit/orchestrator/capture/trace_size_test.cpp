@@ -1,4 +1,4 @@
-#include "orchestrator/capture/trace_size.h"
+#include "orchestrator/capture/limits.h"
 
 #include <fstream>
 

@@ -9,7 +9,7 @@
 #include "exporters/report/compare/compare.h"
 #include "model/comparison_keys.h"
 #include "model/error.h"
-#include "orchestrator/bundle/results_folder.h"
+#include "orchestrator/bundle/bundle.h"
 #include "runs/bisect/bisect.h"
 
 namespace nl::cli {

@@ -8,7 +8,7 @@
 #include "exporters/run_json/run_json.h"
 #include "model/comparison_keys.h"
 #include "model/error.h"
-#include "orchestrator/bundle/version.h"
+#include "orchestrator/bundle/provenance.h"
 #include "runs/compare/compare.h"
 
 namespace nl::cli {

@@ -3,7 +3,7 @@
 #include "cli/print_result.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "orchestrator/import_files.h"
+#include "orchestrator/import.h"
 #include "parsers/registry.h"
 #include "runs/ledger/bundles.h"
 

@@ -4,7 +4,7 @@
 #include "cli/verbs.h"
 #include "cli/workload_words.h"
 #include "orchestrator/capture/plan.h"
-#include "orchestrator/config/reference.h"
+#include "orchestrator/config/keys.h"
 #include "orchestrator/machine/tools.h"
 #include "orchestrator/run.h"
 #include "runs/ledger/bundles.h"

@@ -10,7 +10,7 @@
 #include "exporters/report/compare/compare.h"
 #include "model/comparison_keys.h"
 #include "model/error.h"
-#include "orchestrator/bundle/results_folder.h"
+#include "orchestrator/bundle/bundle.h"
 
 namespace nl::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/print_result.h"
 #include "cli/verbs.h"
 #include "model/error.h"
-#include "orchestrator/bundle/schema.h"
+#include "orchestrator/bundle/read_run.h"
 
 namespace nl::cli {
 namespace {

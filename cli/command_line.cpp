@@ -8,7 +8,7 @@
 #include "cli/usage_error.h"
 #include "cli/verbs.h"
 #include "cli/workload_words.h"
-#include "orchestrator/bundle/version.h"
+#include "orchestrator/bundle/provenance.h"
 
 namespace nl::cli {
 namespace {

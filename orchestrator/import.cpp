@@ -3,18 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <chrono>
+#include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "model/error.h"
+#include "model/shell.h"
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/bundle/sha256.h"
+#include "orchestrator/capture/marks.h"
+#include "orchestrator/config/config.h"
 #include "orchestrator/config/knowledge.h"
-#include "orchestrator/import_files.h"
-#include "orchestrator/import_name.h"
 #include "orchestrator/process/interrupts.h"
-#include "orchestrator/read_import.h"
+#include "orchestrator/session/session.h"
 #include "parsers/collector/trace.h"
-#include "parsers/registry.h"
+#include "parsers/file_head.h"
+#include "parsers/stacks/stacks.h"
 
 namespace fs = std::filesystem;
 
@@ -81,6 +89,122 @@ ImportRequest named(ImportRequest request) {
   return request;
 }
 
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.is_regular_file(ignored)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void add(const parsers::Format& format, const fs::path& file, ImportRequest& request) {
+  auto& files = request.files[std::string(format.name)];
+  if (format.most_files == 1 && !files.empty())
+    throw Error(ErrorKind::kUsage, fmt::format("two captures of one kind are given ({})", format.name),
+                fmt::format("{} and {}", files[0].string(), file.string()), "import them one at a time");
+  files.push_back(file);
+}
+
+void add(Gives gives, const fs::path& file, ImportRequest& request) {
+  for (const parsers::Format* format : parsers::formats())
+    if (format->gives == gives) return add(*format, file, request);
+}
+
+// False where no format knows it.
+bool add_file(const fs::path& file, ImportRequest& request) {
+  const parsers::Format* format = parsers::sniff(file);
+  if (format != nullptr) add(*format, file, request);
+  return format != nullptr;
+}
+
+// The nsys export or the collector's traces, then what counted kernels; the rest of a bundle is made of these.
+void add_bundle(const fs::path& bundle, ImportRequest& request) {
+  const fs::path sqlite = bundle / "nsys" / "run.sqlite", report = bundle / "nsys" / "run.nsys-rep";
+  std::error_code ignored;
+  if (fs::exists(sqlite, ignored) || fs::exists(report, ignored))
+    add(Gives::kNsysExport, fs::exists(sqlite, ignored) ? sqlite : report, request);
+  else
+    for (const auto& file : files_in(bundle / "collector"))
+      if (const parsers::Format* format = parsers::sniff(file); format && format->gives == Gives::kCollectorTraces)
+        add(*format, file, request);
+  for (const char* page : {"first-raw.csv", "raw.csv"})
+    if (fs::exists(bundle / "ncu" / page, ignored)) add(Gives::kNcuLaunches, bundle / "ncu" / page, request);
+  for (const char* counted : {"stages", "kernels", "kernels-2"})
+    for (const auto& file : files_in(bundle / "counters" / counted)) add(Gives::kCounters, file, request);
+  request.operators = bundle / kOperatorsFolder;
+  request.session = bundle / kSessionRecord;
+  for (const auto& file : parsers::stack_files(bundle / kFactsFolder)) add(Gives::kHostStacks, file, request);
+}
+
+// What to do with a file of no known format.
+std::string advice_on(const fs::path& file) {
+  const parsers::FileHead head(file);
+  if (head.starts_with(parsers::kGzipMagic)) return "unpack it first: gunzip --keep " + shell_quoted(file.string());
+  if (head.starts_with(parsers::kZstdMagic)) return "an archive of nl-stage export: nl-stage import-bundle " + shell_quoted(file.string());
+  return "give " + known_formats();
+}
+
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 4> kPassFolders = {"nsys", "collector", "ncu", "counters"};
+constexpr std::array<std::string_view, 15> kToolsNames = {"nsys",    "nvtx",      "ncu",    "run",       "report",
+                                                          "trace",   "export",    "raw",    "first-raw", "profile",
+                                                          "capture", "collector", "output", "out",       "tmp"};
+
+// "nsys", "report1", "nvtx-4242", "Trace_0", and a number alone.
+bool says_nothing(std::string name) {
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  name.resize(name.find_last_not_of("0123456789.-_") + 1);
+  return name.empty() || std::find(kToolsNames.begin(), kToolsNames.end(), name) != kToolsNames.end();
+}
+
+// A bundle keeps each pass in a folder of its own.
+fs::path folder_of(const fs::path& capture) {
+  const fs::path folder = capture.parent_path();
+  return std::find(kPassFolders.begin(), kPassFolders.end(), folder.filename().string()) != kPassFolders.end() ? folder.parent_path()
+                                                                                                               : folder;
+}
+
+// Ends the reading at the name, which stands before the long lists.
+struct NameReader {
+  std::string name;
+  int depth = 0;
+  bool is_name = false;
+
+  bool other() {
+    is_name = false;
+    return true;
+  }
+  bool open() {
+    ++depth;
+    return other();
+  }
+  bool close() {
+    --depth;
+    return other();
+  }
+  bool key(std::string& key) {
+    is_name = depth == 1 && key == "name";
+    return true;
+  }
+  bool string(std::string& text) {
+    if (is_name) name = text;
+    return !is_name;
+  }
+  bool null() { return other(); }
+  bool boolean(bool) { return other(); }
+  bool number_integer(json::number_integer_t) { return other(); }
+  bool number_unsigned(json::number_unsigned_t) { return other(); }
+  bool number_float(json::number_float_t, const std::string&) { return other(); }
+  bool binary(json::binary_t&) { return other(); }
+  bool start_object(std::size_t) { return open(); }
+  bool end_object() { return close(); }
+  bool start_array(std::size_t) { return open(); }
+  bool end_array() { return close(); }
+  bool parse_error(std::size_t, const std::string&, const json::exception&) { return false; }
+};
+
 }  // namespace
 
 std::vector<fs::path> ImportRequest::all_files() const {
@@ -119,6 +243,47 @@ RunResult import_captures(const ImportRequest& asked, Launcher& launcher) {
     if (error.kind != ErrorKind::kOutput) bundle.discard();
     throw;
   }
+}
+
+std::string known_formats() {
+  std::string all;
+  for (const parsers::Format* format : parsers::formats())
+    if (!format->known_as.empty()) all += fmt::format("{}, ", format->known_as);
+  return all + "or a bundle";
+}
+
+void add_input(const fs::path& path, ImportRequest& request) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    throw Error(ErrorKind::kInput, "there is no such file or folder", path.string(), "give the path of a capture");
+  if (!fs::is_directory(path, ignored)) {
+    if (add_file(path, request)) return;
+    throw Error(ErrorKind::kInput, "no format that nl-stage reads", path.string(), advice_on(path));
+  }
+  const std::size_t before = request.all_files().size();
+  if (fs::exists(path / "run.json", ignored)) add_bundle(path, request);
+  else
+    for (const auto& file : files_in(path)) add_file(file, request);
+  if (request.all_files().size() == before)
+    throw Error(ErrorKind::kInput, "the folder has no capture in it", path.string(),
+                "give the folder that holds the exports, or the files themselves");
+}
+
+std::string import_name(const NameSources& sources) {
+  if (!sources.recorded.empty()) return as_run_name(sources.recorded);
+  for (const std::string& name : {run_name_of(sources.capture), folder_of(sources.capture).filename().string(), sources.process})
+    if (!says_nothing(name)) return as_run_name(name);
+  return Config{}.run.name;
+}
+
+std::string recorded_name(const fs::path& capture) {
+  const fs::path file = folder_of(capture) / "run.json";
+  std::error_code ignored;
+  if (folder_of(capture) == capture.parent_path() || !fs::is_regular_file(file, ignored)) return {};
+  std::ifstream stream(file, std::ios::binary);
+  NameReader reader;
+  json::sax_parse(stream, &reader, json::input_format_t::json, false);
+  return reader.name;
 }
 
 }  // namespace nl::orchestrator

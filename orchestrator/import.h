@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "model/evidence.h"
 #include "orchestrator/run.h"
+#include "parsers/registry.h"
 
 namespace nl::orchestrator {
 
@@ -27,5 +29,38 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher);
 
 // The run alone, of captures that are read where they lie: no bundle, no trace file. Interrupts are the caller's.
 Run import_run(const ImportRequest& request, Launcher& launcher);
+
+// Adds a file to those of its format, which its content tells. A folder adds every file
+// in it that a format knows, a bundle what its own passes left. Throws Error(kInput) where no format knows it, and
+// Error(kUsage) where a second capture of a kind is given that a run has only one of.
+void add_input(const std::filesystem::path& path, ImportRequest& request);
+
+// "an nsys SQLite or .nsys-rep, …, or a bundle"
+std::string known_formats();
+
+// Files that make one reading.
+struct ImportSource {
+  const parsers::Format* format;
+  std::vector<std::filesystem::path> files;
+  bool has_timeline() const { return format->gives <= parsers::Gives::kTimeline; }
+};
+
+std::vector<ImportSource> sources_of(const ImportRequest& request);
+
+// What imported captures show. Reports that a vendor's tool has to export first go through passes, as in a run.
+Evidence read_import(const ImportRequest& request, const Bundle& bundle, PassRunner& runner);
+
+struct NameSources {
+  std::filesystem::path capture;  // absolute
+  std::string recorded = {};      // the name of the bundle that it lies in; empty: in none, or not known
+  std::string process = {};       // that was captured; empty: not known
+};
+
+// What an import is called that no --name was given: as the bundle that it is of, as the file, or, where that is called what every
+// tool calls its files, as the folder that holds it.
+std::string import_name(const NameSources& sources);
+
+// The name in the run.json of the bundle that a capture lies in. Empty: in none, or the file cannot be read, which is no error here.
+std::string recorded_name(const std::filesystem::path& capture);
 
 }  // namespace nl::orchestrator

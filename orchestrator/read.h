@@ -6,8 +6,8 @@
 #include "model/evidence.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/capture/capture.h"
+#include "orchestrator/capture/pass_runner.h"
 #include "orchestrator/capture/plan.h"
-#include "orchestrator/capture/power.h"
 
 namespace nl::orchestrator {
 

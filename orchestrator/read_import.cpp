@@ -1,4 +1,4 @@
-#include "orchestrator/read_import.h"
+#include "orchestrator/import.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,8 @@
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/redact.h"
 #include "orchestrator/bundle/sha256.h"
-#include "orchestrator/capture/collector_sqlite.h"
-#include "orchestrator/capture/ncu_argv.h"
-#include "orchestrator/capture/nsys_argv.h"
 #include "orchestrator/capture/timeline.h"
+#include "orchestrator/capture/tool_arguments.h"
 #include "orchestrator/capture/trace_nsys.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/read.h"

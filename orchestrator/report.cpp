@@ -7,16 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/analyse.h"
+#include "exporters/perfetto/perfetto.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
+#include "orchestrator/bundle/files.h"
 #include "orchestrator/bundle/read_run.h"
-#include "orchestrator/bundle/render.h"
-#include "orchestrator/bundle/schema.h"
 #include "orchestrator/bundle/sha256.h"
-#include "orchestrator/bundle/whole_file.h"
-#include "orchestrator/config/rules_file.h"
+#include "orchestrator/config/knowledge.h"
 #include "orchestrator/process/activity.h"
 
 namespace fs = std::filesystem;

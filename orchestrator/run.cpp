@@ -3,8 +3,8 @@
 #include <chrono>
 
 #include "orchestrator/bundle/files.h"
-#include "orchestrator/bundle/repository.h"
-#include "orchestrator/capture/execute.h"
+#include "orchestrator/bundle/provenance.h"
+#include "orchestrator/capture/capture.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/config/knowledge.h"
 #include "orchestrator/doctor/doctor.h"

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "cli/manual/reference.h"
-#include "orchestrator/bundle/version.h"
+#include "orchestrator/bundle/provenance.h"
 
 namespace nl::cli {
 namespace {

@@ -1,19 +1,26 @@
 #include "orchestrator/bundle/bundle.h"
 
-#include <sys/random.h>
-
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 #include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
 
 #include "model/error.h"
-#include "orchestrator/bundle/whole_file.h"
 
 namespace fs = std::filesystem;
 
 namespace nl::orchestrator {
 namespace {
+
+std::string time_word(std::chrono::system_clock::time_point time) {
+  return fmt::format("{:%Y%m%d-%H%M%S}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+}
 
 // Only what every file system and shell takes; a name cannot leave its folder.
 std::string folder_word(std::string_view text) {
@@ -63,9 +70,6 @@ bool claim_given(const fs::path& out) {
   return exists;
 }
 
-// Two machines may begin runs of one name in one second, and write them to two folders of one name.
-std::string unique_word() { return fmt::format("{:08x}", random_bits()); }
-
 }  // namespace
 
 std::uint32_t random_bits() {
@@ -76,12 +80,11 @@ std::uint32_t random_bits() {
 }
 
 Bundle Bundle::create(const Request& request, std::chrono::system_clock::time_point now) {
-  const auto seconds = std::chrono::system_clock::to_time_t(now);
-  const auto utc = fmt::gmtime(seconds);
-  const std::string stem = fmt::format("{:%Y%m%d-%H%M%S}-{}-{}", utc, folder_word(request.name), folder_word(request.mode));
+  const std::string stem = fmt::format("{}-{}-{}", time_word(now), folder_word(request.name), folder_word(request.mode));
   Bundle bundle;
   bundle.created_at_ = utc_text(std::chrono::floor<std::chrono::seconds>(now));
-  bundle.run_id_ = stem + "-" + unique_word();
+  // Two machines may begin runs of one name in one second, and write them to two folders of one name.
+  bundle.run_id_ = fmt::format("{}-{:08x}", stem, random_bits());
   if (request.out.empty()) {
     bundle.path_ = fs::absolute(make_named(request.parent, stem));
   } else {
@@ -117,6 +120,58 @@ void write_file_whole(const fs::path& file, std::string_view text) {
   WholeFile out(file);
   out.append(text);
   out.commit();
+}
+
+WholeFile::WholeFile(std::filesystem::path file) : file_(std::move(file)), unfinished_(file_.string() + fmt::format(".{}.tmp", getpid())) {
+  fd_ = open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd_ < 0) fail("make the file");
+}
+
+WholeFile::~WholeFile() {
+  if (fd_ < 0) return;
+  close(fd_);
+  unlink(unfinished_.c_str());
+}
+
+void WholeFile::append(std::string_view piece) {
+  while (!piece.empty()) {
+    const ssize_t written = ::write(fd_, piece.data(), piece.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail("write");
+    piece.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void WholeFile::commit() {
+  if (fsync(fd_) != 0 && errno != EINVAL && errno != EROFS) fail("write");
+  if (rename(unfinished_.c_str(), file_.c_str()) != 0) fail("rename into place");
+  close(fd_);
+  fd_ = -1;
+}
+
+void WholeFile::fail(const char* step) const {
+  const int reason = errno;
+  const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
+  throw Error(ErrorKind::kOutput, fmt::format("cannot {}: {}", step, std::strerror(reason)),
+              full ? fmt::format("{} ({})", file_.string(), free_space_of(file_)) : file_.string(),
+              full ? "free some space; what was captured so far has been kept"
+                   : "choose a folder that you may write to with --out DIR or artifacts.dir");
+}
+
+fs::path results_folder(const fs::path& asked, const std::string& kind, const std::string& name) {
+  if (!asked.empty()) return asked;
+  const std::string time = time_word(std::chrono::system_clock::now());
+  return fs::path("artifacts") / kind / (name.empty() ? time : time + "-" + name);
+}
+
+void make_results_folder(const fs::path& folder) {
+  std::error_code failed;
+  if (fs::exists(folder, failed) && !fs::is_empty(folder, failed))
+    throw Error(ErrorKind::kOutput, "the folder of the results is not empty", folder.string(), "give a new folder with --out DIR");
+  fs::create_directories(folder, failed);
+  if (failed)
+    throw Error(ErrorKind::kOutput, "the folder of the results cannot be made: " + failed.message(), folder.string(),
+                "give another folder with --out DIR");
 }
 
 }  // namespace nl::orchestrator

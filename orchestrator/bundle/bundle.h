@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/run.h"
 
@@ -40,11 +41,51 @@ class Bundle {
 // The kernel's. A static libstdc++ with its std::random_device would need glibc 2.36; Ubuntu 22.04 has 2.35.
 std::uint32_t random_bits();
 
-// Whole or not at all: a temporary file, fsync, rename. Error(kOutput) names the file and, where the disk
-// is full, what is left on it.
-void write_file_whole(const std::filesystem::path& file, std::string_view text);
+// A file that appears under its name with commit(), and leaves nothing behind without it: a temporary file, fsync,
+// rename. Error(kOutput) names the file and, where the disk is full, what is left on it.
+class WholeFile {
+ public:
+  explicit WholeFile(std::filesystem::path file);
+  ~WholeFile();
+  WholeFile(const WholeFile&) = delete;
+  WholeFile& operator=(const WholeFile&) = delete;
+
+  void append(std::string_view piece);
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* step) const;
+
+  std::filesystem::path file_, unfinished_;
+  int fd_ = -1;
+};
+void write_file_whole(const std::filesystem::path& file, std::string_view text);  // the same at once
 
 // "1.5 MiB free on the disk of FILE", for messages.
 std::string free_space_of(const std::filesystem::path& file);
+
+// The folder of what compares or repeats runs, such as a trial, a bisection or a suite: `asked`, or
+// "artifacts/suites/20260101-120000-attention" where that is empty.
+std::filesystem::path results_folder(const std::filesystem::path& asked, const std::string& kind, const std::string& name = {});
+// Throws Error(kOutput) where it has something in it already, or cannot be made.
+void make_results_folder(const std::filesystem::path& folder);
+
+// manifest.json of a bundle: what belongs to it, and how it must look.
+inline constexpr const char* kManifestFile = "manifest.json";
+
+struct ManifestFile {
+  std::string path;  // relative to the bundle
+  std::uintmax_t size_bytes = 0;
+  std::string sha256;  // empty: the machine had no libcrypto
+};
+
+// Every file below the folder, but the manifest itself, by path.
+std::vector<ManifestFile> files_with_digests(const std::filesystem::path& folder);
+
+// The files, with tool versions, exit statuses and durations of the run.
+std::string manifest_text(const Run& run, const std::vector<ManifestFile>& files);
+
+// Throws Error(kInput) where it is missing or damaged.
+std::vector<ManifestFile> read_manifest(const std::filesystem::path& bundle);
 
 }  // namespace nl::orchestrator

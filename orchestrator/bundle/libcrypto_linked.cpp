@@ -1,7 +1,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-#include "orchestrator/bundle/libcrypto.h"
+#include "orchestrator/bundle/sha256.h"
 
 namespace nl::orchestrator {
 namespace {

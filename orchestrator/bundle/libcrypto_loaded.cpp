@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "orchestrator/bundle/libcrypto.h"
+#include "orchestrator/bundle/sha256.h"
 
 namespace nl::orchestrator {
 namespace {

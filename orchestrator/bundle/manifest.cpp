@@ -1,11 +1,8 @@
-#include "orchestrator/bundle/manifest.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <mutex>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
@@ -34,21 +31,14 @@ std::vector<ManifestFile> files_of(const fs::path& folder) {
 void hash_all(const fs::path& folder, std::vector<ManifestFile>& entries) {
   std::sort(entries.begin(), entries.end(), [](const ManifestFile& a, const ManifestFile& b) { return a.size_bytes > b.size_bytes; });
   std::atomic<std::size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
-  auto work = [&] {
-    try {
-      for (std::size_t i; (i = next++) < entries.size();) entries[i].sha256 = sha256_file(folder / entries[i].path);
-    } catch (...) {
-      std::lock_guard lock(failure_mutex);
-      failure = std::current_exception();
-    }
+  const auto work = [&] {
+    for (std::size_t i; (i = next++) < entries.size();) entries[i].sha256 = sha256_file(folder / entries[i].path);
   };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < std::min<std::size_t>(std::thread::hardware_concurrency(), entries.size()); ++i) threads.emplace_back(work);
+  std::vector<std::future<void>> others;
+  for (unsigned i = 1; i < std::min<std::size_t>(std::thread::hardware_concurrency(), entries.size()); ++i)
+    others.push_back(std::async(std::launch::async, work));
   work();
-  for (auto& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
+  for (auto& other : others) other.get();
   std::sort(entries.begin(), entries.end(), [](const ManifestFile& a, const ManifestFile& b) { return a.path < b.path; });
 }
 

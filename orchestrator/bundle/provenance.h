@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "model/run.h"
@@ -9,6 +10,8 @@
 #include "orchestrator/machine/tools.h"
 
 namespace nl::orchestrator {
+
+const char* version();  // of nl-stage, "0.1.0"
 
 // Facts of this machine and of the tools that were found.
 void describe_machine(const Toolset& tools, Hardware& hardware, Software& software);
@@ -22,5 +25,16 @@ std::string env_json(const Run& run, const Config& config);
 // The version of a Python package beside the interpreter of this command, from its dist-info folder;
 // empty where it cannot be told without running anything.
 std::string python_package_version(const std::vector<std::string>& command, const std::string& package);
+
+// The git repository that `path` lies in: the nearest folder above it with a .git; empty: none.
+std::filesystem::path repository_above(const std::filesystem::path& path);
+
+// The commit that is checked out, from .git itself: also where git is not installed, or refuses a folder of somebody else's.
+// Worktrees and submodules too; empty: none yet, or not to be told.
+std::string revision_of(const std::filesystem::path& repository);
+
+// That of the first script in the workload's command that lies in one, else of its program, else of the folder where it is started.
+// `git status` is asked whether tracked files were changed, for at most two seconds; it writes nothing and reaches no network.
+std::optional<Repository> repository_of(const WorkloadOptions& workload);
 
 }  // namespace nl::orchestrator

@@ -32,22 +32,14 @@ std::string read_run_text(const fs::path& file) {
   return text;
 }
 
-namespace {
-
-// A file of an earlier format may not say what its kernels do. The name says it, as where a capture is analysed.
-void name_kinds(Run& run) {
-  if (run.schema_version == kRunSchemaVersion || !run.kernels) return;
-  for (KernelEntry& kernel : *run.kernels)
-    if (kernel.kind == KernelClass::kOther) kernel.kind = analysis::classify_kernel(kernel.name);
-}
-
-}  // namespace
-
 // The reader knows the place inside the file, not the file's name.
 Run read_run(const std::string& text, const fs::path& file) {
   try {
     Run run = exporters::run_from_json(text);
-    name_kinds(run);
+    if (run.schema_version == kRunSchemaVersion || !run.kernels) return run;
+    // A file of an earlier format may not say what its kernels do. The name says it, as where a capture is analysed.
+    for (KernelEntry& kernel : *run.kernels)
+      if (kernel.kind == KernelClass::kOther) kernel.kind = analysis::classify_kernel(kernel.name);
     return run;
   } catch (Error& error) {
     constexpr std::string_view kName = "run.json";

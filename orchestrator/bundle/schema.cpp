@@ -1,4 +1,4 @@
-#include "orchestrator/bundle/schema.h"
+#include "orchestrator/bundle/read_run.h"
 
 #include <fmt/core.h>
 

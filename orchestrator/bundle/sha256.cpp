@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "model/error.h"
-#include "orchestrator/bundle/libcrypto.h"
 
 namespace nl::orchestrator {
 namespace {

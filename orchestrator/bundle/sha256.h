@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -8,7 +9,20 @@
 
 namespace nl::orchestrator {
 
-struct Libcrypto;
+// OpenSSL's SHA-256. Two sources, of which Meson takes one: libcrypto_linked.cpp where its headers are installed,
+// libcrypto_loaded.cpp where they are not: that one opens libcrypto.so.3 when it is needed first.
+inline constexpr std::size_t kSha256Bytes = 32;
+
+struct Libcrypto {
+  std::string version;  // "OpenSSL 3.0.17 1 Jul 2025"
+  void* (*begin)();     // nullptr: out of memory, or not allowed
+  bool (*update)(void* context, const void* data, std::size_t size);
+  bool (*finish)(void* context, unsigned char* digest);  // kSha256Bytes
+  void (*release)(void* context);
+};
+
+// nullptr where this machine has none: then nothing has a digest.
+const Libcrypto* libcrypto();
 
 // Piece by piece, for what is read or written anyway.
 class Sha256 {

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "model/codes.h"
@@ -11,6 +10,7 @@
 #include "model/ncu.h"
 #include "model/run.h"
 #include "model/trace.h"
+#include "orchestrator/capture/pass_runner.h"
 
 namespace nl::orchestrator {
 
@@ -34,5 +34,10 @@ struct Capture {
   std::vector<Remark> adaptations;   // the plan's, and what came up on the way
   bool any() const { return !nsys_sqlite.empty() || !collector_files.empty(); }
 };
+
+// Runs the plan: the pass that traces, the passes around it that tell its cost, then those that count the kernels that the
+// trace ranks first. Trouble goes to the runner's verdict; what there is by then is kept. With a runner that starts
+// nothing the capture is empty.
+Capture execute(const Plan& plan, Runner& runner);
 
 }  // namespace nl::orchestrator

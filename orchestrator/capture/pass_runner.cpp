@@ -8,6 +8,7 @@
 
 #include "model/shell.h"
 #include "model/words.h"
+#include "orchestrator/config/choices.h"
 #include "orchestrator/process/interrupts.h"
 
 namespace fs = std::filesystem;
@@ -242,6 +243,17 @@ void move_file(const fs::path& from, const fs::path& to) {
                 "free some space, then: nl-stage import --nsys " + from.string());
   }
   fs::remove(from, failure);
+}
+
+PowerSource open_power_source(const Config& config, const Toolset& tools, Verdict& verdict) {
+  const auto wanted = choice<EnergyReading>(config.energy.enabled);
+  if (wanted == EnergyReading::kOff) return {nullptr, "switched off (energy.enabled)"};
+  std::string trouble = tools.gpu_trouble;
+  std::unique_ptr<PowerMeter> meter = tools.nvml ? open_nvml_meter(*tools.nvml, trouble) : nullptr;
+  if (meter) return {std::make_unique<PowerSampler>(std::move(meter), config.energy.interval_ms), ""};
+  const std::string note = "NVML does not answer" + (trouble.empty() ? "" : ": " + trouble);
+  if (wanted == EnergyReading::kOn) verdict.add(Code::kMetersSilent, {note});
+  return {nullptr, note};
 }
 
 }  // namespace nl::orchestrator

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,10 +10,12 @@
 #include <vector>
 
 #include "orchestrator/bundle/bundle.h"
+#include "orchestrator/capture/limits.h"
 #include "orchestrator/capture/plan.h"
-#include "orchestrator/capture/time_budget.h"
 #include "orchestrator/capture/verdict.h"
+#include "orchestrator/config/config.h"
 #include "orchestrator/machine/nvml_sampler.h"
+#include "orchestrator/machine/tools.h"
 
 namespace nl::orchestrator {
 
@@ -113,5 +116,13 @@ std::vector<std::filesystem::path> collector_files(const std::filesystem::path& 
 
 // Moves across file systems too.
 void move_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
+// What reads the GPUs' meters during the passes; none where that is switched off or NVML does not answer, and why.
+struct PowerSource {
+  std::unique_ptr<PowerSampler> sampler;
+  std::string note;
+};
+// The verdict has it too where energy.enabled is on.
+PowerSource open_power_source(const Config& config, const Toolset& tools, Verdict& verdict);
 
 }  // namespace nl::orchestrator

@@ -1,6 +1,5 @@
 #include "orchestrator/capture/plan.h"
 
-#include <algorithm>
 #include <string>
 
 #include "model/error.h"
@@ -18,9 +17,9 @@ std::string trouble_text(const Toolset& tools) { return tools.gpu_trouble.empty(
 
 // Counters come in passes of their own, after the trace has said which kernels matter. Where NVML says nothing there may be
 // a GPU all the same: the trace decides. Where it says that there is none, nothing will be counted.
-void add_counting(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
-  const CounterChoice counters = choose_counters(config, tools);
-  const bool no_gpu = surely_no_gpu(tools);
+void add_counting(Plan& plan) {
+  const CounterChoice counters = choose_counters(plan.config, plan.tools);
+  const bool no_gpu = surely_no_gpu(plan.tools);
   const bool in_vain = no_gpu && counters.meter != Meter::kNone;
   plan.why += "; " + (in_vain ? "without a GPU nothing is counted" : counters.why);
   if (in_vain) return plan.adaptations.push_back({Code::kCountersLeftOut});
@@ -28,11 +27,11 @@ void add_counting(Plan& plan, const Config& config, const Toolset& tools, const 
     if (counters.missing->code == Code::kToolNotFound) plan.adaptations.push_back({Code::kNcuLeftOut});
     return;
   }
-  if (tools.gpus.empty()) plan.adaptations.push_back({Code::kCountersIfKernels, {trouble_text(tools)}});
-  if (counters.meter == Meter::kNcu) return add_ncu_passes(plan, config, tools, bundle);
-  if (choice<CounterPreference>(config.capture.counters) == CounterPreference::kAuto)
+  if (plan.tools.gpus.empty()) plan.adaptations.push_back({Code::kCountersIfKernels, {trouble_text(plan.tools)}});
+  if (counters.meter == Meter::kNcu) return add_ncu_passes(plan);
+  if (choice<CounterPreference>(plan.config.capture.counters) == CounterPreference::kAuto)
     plan.adaptations.push_back({Code::kCountedByCollector});
-  add_counter_passes(plan, config, tools, bundle);
+  add_counter_passes(plan);
 }
 
 bool prefers_cupti(const Config& config) { return choice<TracePreference>(config.capture.prefer) == TracePreference::kCupti; }
@@ -43,55 +42,48 @@ std::string cupti_lacks(const Toolset& tools) {
   return tools.collector ? "" : "the collector was not found";
 }
 
-void note_unsampled(Plan& plan, const Config& config, const Toolset& tools) {
-  if (config.capture.sampling_us <= 0 && config.capture.pc_sampling <= 0) return;
-  const std::string lacks = cupti_lacks(tools);
+void note_unsampled(Plan& plan) {
+  if (plan.config.capture.sampling_us <= 0 && plan.config.capture.pc_sampling <= 0) return;
+  const std::string lacks = cupti_lacks(plan.tools);
   plan.adaptations.push_back(lacks.empty() ? Remark{Code::kNotSampledByNsys} : Remark{Code::kNotSampled, {lacks}});
 }
 
-void plan_by_nsys(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
+void plan_by_nsys(Plan& plan) {
   plan.tracer = Tracer::kNsys;
   plan.why = "nsys was found";
-  if (prefers_cupti(config)) {
-    const std::string instead = "capture.prefer is cupti, but " + cupti_lacks(tools);
+  if (prefers_cupti(plan.config)) {
+    const std::string instead = "capture.prefer is cupti, but " + cupti_lacks(plan.tools);
     plan.why = instead + "; " + plan.why;
-    plan.adaptations.push_back({Code::kTracedByNsysInstead, {cupti_lacks(tools)}});
+    plan.adaptations.push_back({Code::kTracedByNsysInstead, {cupti_lacks(plan.tools)}});
   }
-  add_nsys_passes(plan, config, tools, bundle);
-  add_operator_passes(plan, config, tools, bundle);
-  add_counting(plan, config, tools, bundle);
-  note_unsampled(plan, config, tools);
+  add_nsys_passes(plan);
+  add_operator_passes(plan);
+  add_counting(plan);
+  note_unsampled(plan);
 }
 
-void plan_by_cupti(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle, const std::string& reason,
-                   bool preferred) {
+void plan_by_cupti(Plan& plan, const std::string& reason, bool preferred) {
   plan.tracer = Tracer::kCupti;
   plan.why = preferred ? "capture.prefer is cupti" : reason + "; a GPU and the collector were found";
   if (!preferred) plan.adaptations.push_back({Code::kTracedByCollector, {reason}});
-  if (config.capture.sampling_us > 0 && config.capture.pc_sampling > 0) plan.adaptations.push_back({Code::kStallsInsteadOfActivity});
-  const bool hides_nodes = choice<GraphDetail>(config.capture.cuda_graphs) == GraphDetail::kGraph;
-  if (hides_nodes && config.capture.pc_sampling > 0) plan.adaptations.push_back({Code::kGraphNodesForStalls});
-  add_cupti_passes(plan, config, tools, bundle);
-  add_operator_passes(plan, config, tools, bundle);
-  add_counting(plan, config, tools, bundle);
+  if (plan.config.capture.sampling_us > 0 && plan.config.capture.pc_sampling > 0)
+    plan.adaptations.push_back({Code::kStallsInsteadOfActivity});
+  const bool hides_nodes = choice<GraphDetail>(plan.config.capture.cuda_graphs) == GraphDetail::kGraph;
+  if (hides_nodes && plan.config.capture.pc_sampling > 0) plan.adaptations.push_back({Code::kGraphNodesForStalls});
+  add_cupti_passes(plan);
+  add_operator_passes(plan);
+  add_counting(plan);
 }
 
-void plan_by_ranges(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle, const std::string& reason) {
+void plan_by_ranges(Plan& plan, const std::string& reason) {
   plan.tracer = Tracer::kRanges;
   plan.why = reason + "; no GPU was found";
   plan.adaptations.push_back({Code::kTracedRangesOnly, {reason}});
-  const auto counters = choice<CounterPreference>(config.capture.counters);
-  if (counters == CounterPreference::kCupti || (config.ncu.enabled && counters != CounterPreference::kOff))
+  const auto counters = choice<CounterPreference>(plan.config.capture.counters);
+  if (counters == CounterPreference::kCupti || (plan.config.ncu.enabled && counters != CounterPreference::kOff))
     plan.adaptations.push_back({Code::kCountersNeedTrace});
-  note_unsampled(plan, config, tools);
-  plan.passes.push_back(collector_pass(config, tools, bundle));
-}
-
-// As it was asked for: the run itself is what matters, so nothing may slow it down.
-void plan_unprofiled(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
-  plan.tracer = Tracer::kRanges;
-  plan.why = kRangesPreferred;
-  plan.passes.push_back(collector_pass(config, tools, bundle));
+  note_unsampled(plan);
+  plan.passes.push_back(collector_pass(plan.config, plan.tools, plan.bundle));
 }
 
 // Of the capture, not of its repetitions. The samples go into the same folder.
@@ -118,7 +110,6 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
   if (config.workload.command.empty())
     throw Error(ErrorKind::kUsage, "there is no command to profile", "workload.command",
                 "give it at the end of the line, or as workload.command in the configuration");
-  const fs::path bundle = absolute_bundle(bundle_folder);
   const bool preferred = prefers_cupti(config) && cupti_lacks(tools).empty();
   const bool unprofiled = prefers_ranges(config);
   const std::string reason = unprofiled            ? kRangesPreferred
@@ -127,15 +118,18 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
   Plan plan;
   plan.config = config;
   plan.tools = tools;
-  plan.bundle = bundle;
+  plan.bundle = absolute_bundle(bundle_folder);
   const bool by_nsys = config.nsys.enabled && tools.nsys && !preferred && !unprofiled;
   if (!by_nsys && !tools.collector)
     throw Error(ErrorKind::kTool, reason + ", and the collector was not found", "",
                 "nl-stage doctor says what is missing and how to get it");
-  if (unprofiled) plan_unprofiled(plan, config, tools, bundle);
-  else if (by_nsys) plan_by_nsys(plan, config, tools, bundle);
-  else if (!tools.gpus.empty()) plan_by_cupti(plan, config, tools, bundle, reason, preferred);
-  else plan_by_ranges(plan, config, tools, bundle, reason);
+  if (unprofiled) {  // the run itself is what matters, so nothing may slow it down
+    plan.tracer = Tracer::kRanges;
+    plan.why = kRangesPreferred;
+    plan.passes.push_back(collector_pass(config, tools, plan.bundle));
+  } else if (by_nsys) plan_by_nsys(plan);
+  else if (!tools.gpus.empty()) plan_by_cupti(plan, reason, preferred);
+  else plan_by_ranges(plan, reason);
   if (config.mark.automatic) ask_for_facts(plan);
   if (!config.session.backend.empty()) ask_for_record(plan);
   return plan;

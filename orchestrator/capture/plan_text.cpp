@@ -5,8 +5,8 @@
 
 #include "model/shell.h"
 #include "model/words.h"
-#include "orchestrator/capture/execute.h"
-#include "orchestrator/capture/time_budget.h"
+#include "orchestrator/capture/capture.h"
+#include "orchestrator/capture/limits.h"
 
 namespace nl::orchestrator {
 namespace {

@@ -8,7 +8,7 @@
 #include "analysis/figures/overhead/measured.h"
 #include "model/words.h"
 #include "orchestrator/capture/timeline.h"
-#include "orchestrator/config/warmup_rule.h"
+#include "orchestrator/config/knowledge.h"
 #include "parsers/collector/trace.h"
 
 namespace fs = std::filesystem;

@@ -1,11 +1,28 @@
 #include "orchestrator/capture/timeline.h"
 
-#include <utility>
-
 #include "analysis/staging/found/found.h"
+#include "exporters/nsys_sqlite/nsys_sqlite.h"
+#include "model/error.h"
 #include "parsers/collector/trace.h"
 
 namespace nl::orchestrator {
+namespace {
+
+// Empty, or why there is no export.
+std::string write_export(const Trace& trace, const std::filesystem::path& sqlite) {
+  try {
+    std::filesystem::create_directories(sqlite.parent_path());
+    exporters::write_nsys_sqlite(trace, sqlite);
+    return {};
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::kOutput) throw;
+    return error.message;
+  } catch (const std::filesystem::filesystem_error& error) {
+    return error.code().message();
+  }
+}
+
+}  // namespace
 
 Trace with_stages(Trace trace, const Config& config) {
   analysis::add_found_stages(trace, {config.stages.map.begin(), config.stages.map.end()});
@@ -18,6 +35,21 @@ Trace read_nsys_timeline(const std::filesystem::path& sqlite, const Config& conf
 
 Trace read_collector_timeline(const std::vector<std::filesystem::path>& files, const Config& config) {
   return with_stages(parsers::read_collector_traces(files), config);
+}
+
+Trace import_collector_files(const std::vector<std::filesystem::path>& files, const std::filesystem::path& sqlite) {
+  std::string trouble;
+  {
+    Trace all = parsers::read_collector_traces(files, parsers::CallRows::kAll);
+    if (!all.has_kernel_data) return all;
+    trouble = write_export(all, sqlite);
+  }  // an export has millions of calls that the analysis does not need
+  Trace trace = parsers::read_collector_traces(files);
+  if (trouble.empty()) return trace;
+  std::error_code ignored;
+  std::filesystem::remove(sqlite, ignored);
+  trace.stats.notes.push_back({Code::kSqliteNotWritten, {sqlite.filename().string(), trouble}});
+  return trace;
 }
 
 }  // namespace nl::orchestrator

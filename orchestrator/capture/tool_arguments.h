@@ -1,37 +1,36 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "model/codes.h"
 #include "orchestrator/capture/plan.h"
+#include "orchestrator/config/config.h"
+#include "orchestrator/machine/tools.h"
 
 namespace nl::orchestrator {
 
-// A command line of nsys or ncu. An option that the found version lacks is left out, and said in `adaptations`.
-class ToolArguments {
- public:
-  enum class Values { kJoined, kApart };  // --option=value, as nsys takes it; --option value, as ncu does
-
-  ToolArguments(std::string name, const Tool& tool, Values values, std::vector<Remark>& adaptations)
-      : name_(std::move(name)), tool_(tool), values_(values), adaptations_(adaptations), argv_{tool.path.string()} {}
-
-  // `instead` says what the pass does without the option.
-  void add(const std::string& option, const std::string& value, const std::string& instead) {
-    if (!tool_.has_option(option)) return add_once(adaptations_, {Code::kOptionLeftOut, {name_, tool_.version.text(), option, instead}});
-    if (values_ == Values::kJoined) return push(option + "=" + value);
-    push(option);
-    push(value);
-  }
-  void push(std::string word) { argv_.push_back(std::move(word)); }
-  std::vector<std::string> take() { return std::move(argv_); }
-
- private:
-  std::string name_;
-  const Tool& tool_;
-  Values values_;
-  std::vector<Remark>& adaptations_;
-  std::vector<std::string> argv_;
+// Which names ncu compares, and with what: "regex:^(a|b)$". An empty expression: every kernel.
+struct NameFilter {
+  KernelNameBase base = KernelNameBase::kMangled;
+  std::string expression;
 };
+
+NameFilter ncu_name_filter(const NcuRequest& request, std::vector<Remark>& adaptations);
+
+// `ncu …` up to the workload's own command.
+std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu, const std::filesystem::path& output_stem,
+                                          const NameFilter& names, const std::vector<std::string>& nvtx_include,
+                                          std::vector<Remark>& adaptations);
+
+std::vector<std::string> ncu_export_argv(const Tool& ncu, const std::filesystem::path& report, const std::string& page);
+
+// `nsys profile …` up to the workload's own command. What the found version lacks is left out or spelled
+// its way, and said in `adaptations`.
+std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsys, const std::filesystem::path& output_stem,
+                                           std::vector<Remark>& adaptations);
+
+std::vector<std::string> nsys_export_argv(const Tool& nsys, const std::filesystem::path& report, const std::filesystem::path& sqlite);
 
 }  // namespace nl::orchestrator

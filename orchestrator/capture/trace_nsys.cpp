@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <sstream>
 

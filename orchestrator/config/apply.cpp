@@ -1,11 +1,8 @@
-#include "orchestrator/config/apply.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <regex>
 #include <set>
 

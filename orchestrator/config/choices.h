@@ -10,6 +10,8 @@
 // The values that enumerated keys may have: the enum that code decides on, and the words that files and --set carry.
 namespace nl::orchestrator {
 
+using ChoiceWords = std::vector<std::string_view>;  // in the order of the enum
+
 enum class RunMode { kDeep, kLight };
 enum class TracePreference { kNsys, kCupti, kRanges };        // capture.prefer
 enum class CounterPreference { kAuto, kCupti, kOff };         // capture.counters
@@ -24,41 +26,24 @@ enum class HydraChdir { kKeep, kTrue, kFalse };               // workload.hydra_
 enum class Precision { kModel, kFp32, kFp16, kBf16, kInt8 };  // session.precision
 enum class EnergyReading { kAuto, kOn, kOff };                // energy.enabled
 
-using ChoiceWords = std::vector<std::string_view>;
-
-template <class Enum>
-inline const ChoiceWords kChoiceWords = {};  // in the order of the enum
-template <>
-inline const ChoiceWords kChoiceWords<RunMode> = {"deep", "light"};
-template <>
-inline const ChoiceWords kChoiceWords<TracePreference> = {"nsys", "cupti", "ranges"};
-template <>
-inline const ChoiceWords kChoiceWords<CounterPreference> = {"auto", "cupti", "off"};
-template <>
-inline const ChoiceWords kChoiceWords<CudaCalls> = {"work", "all", "none"};
-template <>
-inline const ChoiceWords kChoiceWords<GraphDetail> = {"node", "graph"};
-template <>
-inline const ChoiceWords kChoiceWords<CpuSampling> = {"none", "process-tree", "system-wide"};
-template <>
-inline const ChoiceWords kChoiceWords<PytorchRanges> = {"none", "autograd-nvtx", "autograd-shapes-nvtx", "functions-trace"};
-template <>
-inline const ChoiceWords kChoiceWords<CaptureRange> = {"none", "nvtx", "cudaProfilerApi"};
-template <>
-inline const ChoiceWords kChoiceWords<LaunchFilter> = {"per-launch-config", "global", "per-gpu"};
-template <>
-inline const ChoiceWords kChoiceWords<KernelNameBase> = {"mangled", "function", "demangled"};
-template <>
-inline const ChoiceWords kChoiceWords<HydraChdir> = {"keep", "true", "false"};
-template <>
-inline const ChoiceWords kChoiceWords<Precision> = {"model", "fp32", "fp16", "bf16", "int8"};
-template <>
-inline const ChoiceWords kChoiceWords<EnergyReading> = {"auto", "on", "off"};
+inline ChoiceWords choice_words(RunMode) { return {"deep", "light"}; }
+inline ChoiceWords choice_words(TracePreference) { return {"nsys", "cupti", "ranges"}; }
+inline ChoiceWords choice_words(CounterPreference) { return {"auto", "cupti", "off"}; }
+inline ChoiceWords choice_words(CudaCalls) { return {"work", "all", "none"}; }
+inline ChoiceWords choice_words(GraphDetail) { return {"node", "graph"}; }
+inline ChoiceWords choice_words(CpuSampling) { return {"none", "process-tree", "system-wide"}; }
+inline ChoiceWords choice_words(PytorchRanges) { return {"none", "autograd-nvtx", "autograd-shapes-nvtx", "functions-trace"}; }
+inline ChoiceWords choice_words(CaptureRange) { return {"none", "nvtx", "cudaProfilerApi"}; }
+inline ChoiceWords choice_words(LaunchFilter) { return {"per-launch-config", "global", "per-gpu"}; }
+inline ChoiceWords choice_words(KernelNameBase) { return {"mangled", "function", "demangled"}; }
+inline ChoiceWords choice_words(HydraChdir) { return {"keep", "true", "false"}; }
+inline ChoiceWords choice_words(Precision) { return {"model", "fp32", "fp16", "bf16", "int8"}; }
+inline ChoiceWords choice_words(EnergyReading) { return {"auto", "on", "off"}; }
 
 // choice<CounterPreference>(config.capture.counters) == CounterPreference::kOff
 template <class Enum>
 Enum choice(std::string_view word) {
-  const ChoiceWords& words = kChoiceWords<Enum>;
+  const ChoiceWords words = choice_words(Enum());
   const auto found = std::find(words.begin(), words.end(), word);
   // load_config() checks every value, so that this is a mistake of ours.
   if (found == words.end()) throw Error(ErrorKind::kInternal, "unknown configuration value '" + std::string(word) + "'");
@@ -68,7 +53,7 @@ Enum choice(std::string_view word) {
 // The word that files, --set and the tools' own options have for it.
 template <class Enum>
 std::string word_of(Enum value) {
-  return std::string(kChoiceWords<Enum>.at(static_cast<std::size_t>(value)));
+  return std::string(choice_words(value).at(static_cast<std::size_t>(value)));
 }
 
 }  // namespace nl::orchestrator

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -213,5 +214,8 @@ std::string as_run_name(std::string_view text);  // the same of any text
 
 // The effective configuration as YAML: every key, in the order of the table, loadable again.
 std::string compose_yaml(const Config& config);
+
+// "workload.env={…}", as --set takes it: JSON is YAML.
+std::string setting(const std::string& key, const nlohmann::json& value);
 
 }  // namespace nl::orchestrator

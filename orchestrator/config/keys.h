@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "orchestrator/config/config.h"
+#include "orchestrator/config/yaml_file.h"
 
 namespace nl::orchestrator {
 
@@ -36,7 +38,6 @@ struct ConfigKey {
 
 // Every key, section by section: parsing, --set, suggestions, config.yaml and docs come from it.
 const std::vector<ConfigKey>& config_keys();
-const std::vector<ConfigKey>& model_keys();  // the part of them below model.
 
 const ConfigKey* find_config_key(std::string_view path);
 
@@ -45,5 +46,21 @@ bool is_config_section(std::string_view path);
 
 // "a whole number", "a list of texts" … for messages and docs.
 std::string_view config_type_name(const ConfigKey& key);
+
+// Every key for a terminal: `nl-stage plan --keys`.
+std::string config_keys_text();
+std::string config_keys_json();  // {keys: [{key, help, type, allowed, least, most, default}]}
+
+// The same as the tables of docs/configuration.md, which holds them between these lines.
+std::string config_reference_markdown();
+inline constexpr const char* kReferenceBegin = "<!-- made by `nl-stage plan --keys --markdown` -->\n";
+inline constexpr const char* kReferenceEnd = "<!-- end -->\n";
+
+// Where a value came from, for messages: file:line:column, or the --set that gave it.
+using ConfigWhere = std::function<std::string(YamlTree::Place)>;
+
+// Puts every value of the tree into the configuration, over what is there. `path` is where in the
+// configuration the tree hangs: "" for a file, "run.mode" for --set run.mode=…
+void apply_config(Config& config, const YamlTree& tree, const std::string& path, YamlTree::Place key_place, const ConfigWhere& where);
 
 }  // namespace nl::orchestrator

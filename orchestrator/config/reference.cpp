@@ -1,5 +1,3 @@
-#include "orchestrator/config/reference.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,10 +24,10 @@ const std::map<std::string_view, std::string_view> kIntroductions = {
 struct DefaultText {
   Config& config;
 
-  std::string operator()(std::string& (*member)(Config&)) const { return member(config); }
-  std::string operator()(int& (*member)(Config&)) const { return fmt::format("{}", member(config)); }
-  std::string operator()(double& (*member)(Config&)) const { return fmt::format("{}", member(config)); }
-  std::string operator()(bool& (*member)(Config&)) const { return member(config) ? "true" : "false"; }
+  template <class Value>
+  std::string operator()(Value& (*member)(Config&)) const {
+    return fmt::format("{}", member(config));
+  }
   std::string operator()(std::vector<std::string>& (*member)(Config&)) const {
     return member(config).empty() ? "" : fmt::format("[{}]", fmt::join(member(config), ", "));
   }

@@ -1,4 +1,4 @@
-#include "orchestrator/config/rules_file.h"
+#include "orchestrator/config/knowledge.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "analysis/verdicts/rules/compile.h"
-#include "model/error.h"
 #include "model/words.h"
 #include "orchestrator/config/conf_files.h"
 #include "orchestrator/config/nearest.h"

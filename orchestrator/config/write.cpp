@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <nlohmann/json.hpp>
+
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/keys.h"
 #include "orchestrator/config/ledger_location.h"
@@ -91,6 +93,10 @@ std::string compose_yaml(const Config& config) {
   for (; !open.empty(); open.pop_back()) out << YAML::EndMap;
   out << YAML::EndMap;
   return std::string(out.c_str()) + "\n";
+}
+
+std::string setting(const std::string& key, const nlohmann::json& value) {
+  return key + "=" + value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace nl::orchestrator

@@ -1,13 +1,74 @@
 #include "orchestrator/config/yaml_file.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
 
 namespace nl::orchestrator {
+namespace {
+
+using Where = std::function<std::string(YamlTree::Place)>;
+
+constexpr int kDeepest = 32;  // an alias can make a tree that contains itself
+
+YamlTree::Place place_of(const YAML::Mark& mark) {
+  return mark.is_null() ? YamlTree::Place{} : YamlTree::Place{mark.line + 1, mark.column + 1};
+}
+
+YamlTree convert(const YAML::Node& node, const Where& where, int depth);
+
+void convert_map(const YAML::Node& node, YamlTree& tree, const Where& where, int depth) {
+  for (const auto& entry : node) {
+    YamlTree::Key key{entry.first.IsScalar() ? entry.first.Scalar() : "", place_of(entry.first.Mark())};
+    if (!entry.first.IsScalar()) throw Error(ErrorKind::kConfig, "a key must be a plain word", where(key.place), "write name: value");
+    auto twin = std::find_if(tree.entries.begin(), tree.entries.end(), [&](const auto& other) { return other.first.name == key.name; });
+    if (twin != tree.entries.end())
+      throw Error(ErrorKind::kConfig, fmt::format("the key '{}' is given twice", key.name), where(key.place),
+                  fmt::format("keep one of them; the first is on line {}", twin->first.place.line));
+    tree.entries.push_back({std::move(key), convert(entry.second, where, depth + 1)});
+  }
+}
+
+YamlTree convert(const YAML::Node& node, const Where& where, int depth) {
+  YamlTree tree;
+  tree.place = place_of(node.Mark());
+  if (depth > kDeepest)
+    throw Error(ErrorKind::kConfig, "the values are nested too deeply", where(tree.place), "an alias may contain itself");
+  if (node.IsScalar()) {
+    tree.kind = YamlTree::Kind::kScalar;
+    tree.text = node.Scalar();
+    tree.quoted = node.Tag() == "!";
+  } else if (node.IsSequence()) {
+    tree.kind = YamlTree::Kind::kList;
+    for (const auto& item : node) tree.items.push_back(convert(item, where, depth + 1));
+  } else if (node.IsMap()) {
+    tree.kind = YamlTree::Kind::kMap;
+    convert_map(node, tree, where, depth);
+  }
+  return tree;
+}
+
+YamlTree parse(const std::string& text, const Where& where) {
+  try {
+    const auto documents = YAML::LoadAll(text);
+    if (documents.empty()) return {};
+    if (documents.size() > 1)
+      throw Error(ErrorKind::kConfig, "there is more than one YAML document", where(place_of(documents[1].Mark())),
+                  "remove the line '---' between them");
+    return convert(documents.front(), where, 0);
+  } catch (const YAML::Exception& error) {
+    throw Error(ErrorKind::kConfig, fmt::format("this is no valid YAML: {}", error.msg), where(place_of(error.mark)),
+                "check indentation, brackets and quotes near there");
+  }
+}
+
+}  // namespace
 
 void YamlFile::refuse(std::string what, YamlTree::Place place, std::string fix) const {
   throw Error(ErrorKind::kConfig, std::move(what), yaml_where(file_, place), std::move(fix));
@@ -63,6 +124,24 @@ std::size_t YamlFile::one_of(const YamlTree& value, const std::string& what, con
   const auto found = std::find(words.begin(), words.end(), text(value, what));
   if (found == words.end()) refuse(fmt::format("{} cannot be '{}'", what, value.text), value.place, nearest_or_all(value.text, words));
   return static_cast<std::size_t>(found - words.begin());
+}
+
+std::string yaml_where(const ConfFile& file, YamlTree::Place place) {
+  return fmt::format("{}:{}:{}", file.name(), place.line, place.column);
+}
+
+YamlTree read_yaml_file(const ConfFile& file, const YamlFileKind& kind) {
+  const Where where = [&](YamlTree::Place place) { return yaml_where(file, place); };
+  YamlTree tree = parse(file.text(), where);
+  if (tree.kind == YamlTree::Kind::kNull)
+    throw Error(ErrorKind::kConfig, fmt::format("the {} is empty", kind.name), where({}), kind.when_empty);
+  if (tree.kind != YamlTree::Kind::kMap)
+    throw Error(ErrorKind::kConfig, fmt::format("the {} holds no keys", kind.name), where(tree.place), kind.when_no_map);
+  return tree;
+}
+
+YamlTree read_yaml_value(std::string_view text, const std::string& where) {
+  return parse(std::string(text), [&](YamlTree::Place) { return where; });
 }
 
 }  // namespace nl::orchestrator

@@ -1,4 +1,4 @@
-#include "orchestrator/doctor/checks_system.h"
+#include "orchestrator/doctor/checks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "orchestrator/bundle/libcrypto.h"
+#include "orchestrator/bundle/sha256.h"
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/config/choices.h"
 
@@ -52,30 +52,30 @@ CpuSampling widest_sampling(const Config& config) {
   return std::max(choice<CpuSampling>(config.nsys.sample), choice<CpuSampling>(config.nsys.cpuctxsw));
 }
 
-Check ok(const std::string& id, const std::string& subject, std::string finding) {
-  return {id, CheckLevel::kOk, subject, std::move(finding), ""};
-}
-
 Check space_check(const std::string& id, const std::string& subject, const fs::path& folder, const std::string& fix, const Host& host) {
   if (!host.writable(folder)) return {id, CheckLevel::kBlocked, subject, fmt::format("{} cannot be written to", folder.string()), fix};
   const auto space = host.space(folder);
   if (!space)
     return {id, CheckLevel::kWarning, subject, fmt::format("the space of {} is unknown", folder.string()), "df -h " + folder.string()};
   const std::string finding = fmt::format("{} is writable, {} free", folder.string(), size_text(space->free_bytes));
-  if (space->free_bytes >= kGiB) return ok(id, subject, finding);
+  if (space->free_bytes >= kGiB) return passed(id, subject, finding);
   const auto level = space->free_bytes < 64 * kMiB ? CheckLevel::kBlocked : CheckLevel::kWarning;
   return {id, level, subject, finding + "; a capture may need more than 1 GiB", fix};
 }
 
 }  // namespace
 
+Check passed(const std::string& id, const std::string& subject, std::string finding) {
+  return {id, CheckLevel::kOk, subject, std::move(finding), ""};
+}
+
 // /proc/driver/nvidia/params: "RmProfilingAdminOnly: 1"
 Check check_counters(const Toolset& tools, const Host& host) {
   const std::string id = "counters.permission", subject = "GPU counters";
-  if (tools.gpus.empty()) return ok(id, subject, "no GPU: no counters");
+  if (tools.gpus.empty()) return passed(id, subject, "no GPU: no counters");
   const auto restricted = field(host.read("/proc/driver/nvidia/params"), "RmProfilingAdminOnly");
-  if (restricted == "0") return ok(id, subject, "open to every user");
-  if (has_sys_admin(host)) return ok(id, subject, "permitted: this process has CAP_SYS_ADMIN");
+  if (restricted == "0") return passed(id, subject, "open to every user");
+  if (has_sys_admin(host)) return passed(id, subject, "permitted: this process has CAP_SYS_ADMIN");
   if (!restricted)
     return {id, CheckLevel::kWarning, subject, "/proc/driver/nvidia/params does not say who may read them",
             "sudo nl-stage …   # where ncu reports ERR_NVGPUCTRPERM"};
@@ -88,16 +88,16 @@ Check check_counters(const Toolset& tools, const Host& host) {
 
 Check check_cupti_counters(const Toolset& tools, const Config& config, const Host& host) {
   const std::string id = "counters.cupti", subject = "counters without ncu";
-  if (tools.gpus.empty()) return ok(id, subject, "no GPU: no counters");
+  if (tools.gpus.empty()) return passed(id, subject, "no GPU: no counters");
   const CounterChoice choice = choose_counters(config, tools);
-  if (choice.meter != Meter::kCupti) return ok(id, subject, "not used: " + choice.why);
+  if (choice.meter != Meter::kCupti) return passed(id, subject, "not used: " + choice.why);
   const Check permission = check_counters(tools, host);
   if (permission.level == CheckLevel::kBlocked)
     return {id, CheckLevel::kWarning, subject, choice.why + "; counters are " + permission.finding, permission.fix};
   if (!tools.cupti)
     return {id, CheckLevel::kWarning, subject, choice.why + "; no libcupti was found here (PyTorch brings its own)",
             "sudo apt-get install cuda-cupti-13-0   # or pip install nvidia-cuda-cupti; --set tools.cupti=PATH names one"};
-  return ok(id, subject, fmt::format("{}; {}, {}", choice.why, tools.cupti->string(), permission.finding));
+  return passed(id, subject, fmt::format("{}; {}, {}", choice.why, tools.cupti->string(), permission.finding));
 }
 
 Check check_paranoid(const Config& config, const Host& host) {
@@ -106,8 +106,8 @@ Check check_paranoid(const Config& config, const Host& host) {
   const bool system_wide = widest_sampling(config) == CpuSampling::kSystemWide;
   const bool asked = widest_sampling(config) != CpuSampling::kNone;
   const long long most = system_wide ? 0 : 2;
-  if (!level) return ok(id, subject, "perf_event_paranoid is unknown; sampling is " + std::string(asked ? "asked for" : "off"));
-  if (*level <= most || has_sys_admin(host)) return ok(id, subject, fmt::format("perf_event_paranoid is {}", *level));
+  if (!level) return passed(id, subject, "perf_event_paranoid is unknown; sampling is " + std::string(asked ? "asked for" : "off"));
+  if (*level <= most || has_sys_admin(host)) return passed(id, subject, fmt::format("perf_event_paranoid is {}", *level));
   const std::string finding =
       fmt::format("perf_event_paranoid is {}: the kernel allows no {}sampling", *level, system_wide ? "system-wide " : "");
   return {id, asked ? CheckLevel::kBlocked : CheckLevel::kWarning, subject, finding + (asked ? "" : "; it is off in this configuration"),
@@ -132,14 +132,14 @@ Check check_artifacts(const Config& config, const Host& host) {
 
 Check check_libcrypto() {
   const std::string id = "libcrypto", subject = "digests";
-  if (const Libcrypto* library = libcrypto()) return ok(id, subject, library->version);
+  if (const Libcrypto* library = libcrypto()) return passed(id, subject, library->version);
   return {id, CheckLevel::kWarning, subject, "libcrypto.so.3 is not found: bundles have no SHA-256 digests",
           "sudo apt-get install libssl3"};
 }
 
 Check check_injection(const Toolset& tools) {
   const std::string id = "injection", subject = "other injections";
-  if (tools.injection_env.empty()) return ok(id, subject, "CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH are not set");
+  if (tools.injection_env.empty()) return passed(id, subject, "CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH are not set");
   return {
       id, CheckLevel::kWarning, subject,
       fmt::format("{} set: ncu refuses to start beside it; nl-stage run unsets it for its passes", fmt::join(tools.injection_env, " and ")),
@@ -160,7 +160,7 @@ Check check_profilers(const Host& host) {
     if (holds || name == "nsys" || name == "nsys-ui" || name == "ncu" || name == "ncu-ui" || name == "nvprof")
       found.push_back(fmt::format("{} ({})", name, pid));
   }
-  if (found.empty()) return ok(id, subject, "none is running");
+  if (found.empty()) return passed(id, subject, "none is running");
   return {id, CheckLevel::kWarning, subject, fmt::format("running: {}; counters can be held by one at a time", fmt::join(found, ", ")),
           dcgm ? "dcgmi profile --pause   # and --resume afterwards" : "nsys sessions list; nsys shutdown --session=NAME"};
 }
@@ -169,8 +169,8 @@ Check check_ncu_lock(const Host& host) {
   const std::string id = "ncu.lock", subject = "ncu's lock file";
   const fs::path lock = host.temporary_folder() / "nsight-compute-lock";
   std::error_code failed;
-  if (!fs::exists(lock, failed)) return ok(id, subject, "none");
-  if (host.writable(lock)) return ok(id, subject, lock.string() + " can be opened");
+  if (!fs::exists(lock, failed)) return passed(id, subject, "none");
+  if (host.writable(lock)) return passed(id, subject, lock.string() + " can be opened");
   return {id, CheckLevel::kBlocked, subject, fmt::format("{} belongs to another user: ncu cannot open it", lock.string()),
           fmt::format("sudo rm {}   # or: export TMPDIR=DIR", lock.string())};
 }
@@ -179,18 +179,18 @@ Check check_memory(const Host& host) {
   const std::string id = "container.memory", subject = "memory limit";
   auto limit = number(host.read("/sys/fs/cgroup/memory.max"));
   if (!limit) limit = number(host.read("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
-  if (!limit || *limit <= 0 || *limit > (1LL << 60)) return ok(id, subject, "none");
+  if (!limit || *limit <= 0 || *limit > (1LL << 60)) return passed(id, subject, "none");
   const auto bytes = static_cast<std::uint64_t>(*limit);
-  if (bytes >= 4 * kGiB) return ok(id, subject, size_text(bytes));
+  if (bytes >= 4 * kGiB) return passed(id, subject, size_text(bytes));
   return {id, CheckLevel::kWarning, subject, size_text(bytes) + ": the workload and the importer share it", "docker run --memory=8g …"};
 }
 
 Check check_shared_memory(const Host& host) {
   const std::string id = "container.shm", subject = "/dev/shm";
-  if (!host.exists("/dev/shm")) return ok(id, subject, "not there");
+  if (!host.exists("/dev/shm")) return passed(id, subject, "not there");
   const auto space = host.space(host.at("/dev/shm"));
-  if (!space) return ok(id, subject, "its size cannot be read");
-  if (space->total_bytes > 64 * kMiB) return ok(id, subject, size_text(space->total_bytes));
+  if (!space) return passed(id, subject, "its size cannot be read");
+  if (space->total_bytes > 64 * kMiB) return passed(id, subject, size_text(space->total_bytes));
   return {id, CheckLevel::kWarning, subject, size_text(space->total_bytes) + ": data loaders and NCCL want more",
           "docker run --shm-size=2g …"};
 }
@@ -198,7 +198,7 @@ Check check_shared_memory(const Host& host) {
 Check check_ptrace(const Host& host) {
   const std::string id = "container.ptrace", subject = "ptrace";
   const auto scope = number(host.read("/proc/sys/kernel/yama/ptrace_scope"));
-  if (!scope || *scope < 2) return ok(id, subject, "allowed for own children");
+  if (!scope || *scope < 2) return passed(id, subject, "allowed for own children");
   return {id, CheckLevel::kWarning, subject, fmt::format("ptrace_scope is {}: attaching to processes is not allowed", *scope),
           *scope == 3 ? "reboot with kernel.yama.ptrace_scope=1" : "sudo sysctl kernel.yama.ptrace_scope=1"};
 }
@@ -208,7 +208,7 @@ Check check_seccomp(const Config& config, const Host& host) {
   const std::string id = "container.seccomp", subject = "system call filter";
   const bool filtered = field(host.read("/proc/self/status"), "Seccomp") == "2";
   const bool asked = widest_sampling(config) != CpuSampling::kNone;
-  if (!filtered || !asked) return ok(id, subject, filtered ? "on; CPU sampling is off, so it does not matter" : "none");
+  if (!filtered || !asked) return passed(id, subject, filtered ? "on; CPU sampling is off, so it does not matter" : "none");
   return {id, CheckLevel::kWarning, subject, "on: it may forbid perf_event_open, which CPU sampling needs",
           "docker run --cap-add=SYS_ADMIN --security-opt seccomp=unconfined …"};
 }

@@ -1,7 +1,6 @@
 #include "orchestrator/doctor/checks_timing.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <thread>

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "orchestrator/doctor/doctor.h"
-#include "orchestrator/machine/tools_host.h"
 
 // What of the machine makes timings doubtful?
 namespace nl::orchestrator {

@@ -1,4 +1,4 @@
-#include "orchestrator/doctor/checks_tools.h"
+#include "orchestrator/doctor/checks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -96,90 +96,64 @@ std::string package_of(const std::string& library) {
 }
 
 Check check_nsys(const Toolset& tools, const Host& host) {
-  Check check{"nsys", CheckLevel::kOk, "Nsight Systems", "", ""};
-  if (tools.nsys) {
-    check.finding = found_text(*tools.nsys);
-    return check;
-  }
-  check.level = tools.collector ? CheckLevel::kWarning : CheckLevel::kBlocked;
-  check.finding = !tools.collector     ? "not found; the collector is not found either: nothing can be captured"
-                  : tools.gpus.empty() ? "not found: only NVTX ranges can be captured, by nl-stage's own collector"
-                                       : "not found: nl-stage's own collector records kernels and ranges (CUPTI)";
-  check.fix = get_nsys(host);
-  return check;
+  const std::string id = "nsys", subject = "Nsight Systems";
+  if (tools.nsys) return passed(id, subject, found_text(*tools.nsys));
+  return {id, tools.collector ? CheckLevel::kWarning : CheckLevel::kBlocked, subject,
+          !tools.collector     ? "not found; the collector is not found either: nothing can be captured"
+          : tools.gpus.empty() ? "not found: only NVTX ranges can be captured, by nl-stage's own collector"
+                               : "not found: nl-stage's own collector records kernels and ranges (CUPTI)",
+          get_nsys(host)};
 }
 
 Check check_importer(const Toolset& tools, const Host& host) {
-  Check check{"nsys.importer", CheckLevel::kOk, "nsys importer", "", ""};
+  const std::string id = "nsys.importer", subject = "nsys importer";
   const Tool& nsys = *tools.nsys;
-  if (!nsys.importer_trouble.empty()) {
-    check.level = CheckLevel::kBlocked;
-    check.finding = fmt::format("{}: {}; captures would end without a report", nsys.importer.empty() ? "not found" : nsys.importer.string(),
-                                nsys.importer_trouble);
-    if (nsys.missing_libraries.size() > 1) check.finding += fmt::format(" (missing: {})", fmt::join(nsys.missing_libraries, ", "));
-    check.fix = importer_fix(nsys, host);
-    return check;
-  }
-  check.finding = nsys.importer.empty() ? "found by nsys itself" : "starts: " + nsys.importer.string();
-  return check;
+  if (nsys.importer_trouble.empty())
+    return passed(id, subject, nsys.importer.empty() ? "found by nsys itself" : "starts: " + nsys.importer.string());
+  std::string finding = fmt::format("{}: {}; captures would end without a report",
+                                    nsys.importer.empty() ? "not found" : nsys.importer.string(), nsys.importer_trouble);
+  if (nsys.missing_libraries.size() > 1) finding += fmt::format(" (missing: {})", fmt::join(nsys.missing_libraries, ", "));
+  return {id, CheckLevel::kBlocked, subject, finding, importer_fix(nsys, host)};
 }
 
 Check check_ncu(const Toolset& tools, const Config& config) {
-  Check check{"ncu", CheckLevel::kOk, "Nsight Compute", "", ""};
-  if (tools.ncu) {
-    check.finding = found_text(*tools.ncu);
-    return check;
-  }
-  check.level = CheckLevel::kWarning;
+  const std::string id = "ncu", subject = "Nsight Compute";
+  if (tools.ncu) return passed(id, subject, found_text(*tools.ncu));
   const CounterChoice counts = choose_counters(config, tools);
-  check.finding = tools.gpus.empty()              ? "not found; without a GPU there is nothing to measure"
-                  : counts.meter == Meter::kCupti ? "not found: nl-stage's own collector counts instead (CUPTI)"
-                  : counts.missing && counts.missing->code != Code::kCountersOff ? "not found: kernels are timed, but not measured"
-                                                                                 : "not found; this configuration does not ask for it";
-  check.fix = kGetNcu;
-  return check;
+  const bool asked = counts.missing && counts.missing->code != Code::kCountersOff;
+  return {id, CheckLevel::kWarning, subject,
+          tools.gpus.empty()              ? "not found; without a GPU there is nothing to measure"
+          : counts.meter == Meter::kCupti ? "not found: nl-stage's own collector counts instead (CUPTI)"
+          : asked                         ? "not found: kernels are timed, but not measured"
+                                          : "not found; this configuration does not ask for it",
+          kGetNcu};
 }
 
 Check check_gpu(const Toolset& tools, const Host& host) {
-  Check check{"gpu", CheckLevel::kOk, "GPU and driver", "", ""};
-  if (!tools.gpus.empty()) {
-    check.finding =
-        fmt::format("{}; driver {}", fmt::join(tools.gpus, ", "), tools.driver_version.empty() ? "unknown" : tools.driver_version);
-    return check;
-  }
-  check.level = CheckLevel::kWarning;
-  const bool driver = host.exists("/proc/driver/nvidia/version");
-  const bool device = !host.match("/dev/nvidia[0-9]*").empty() || host.exists("/dev/dxg");
-  if (driver && !device) {
-    check.finding = "the driver is loaded, but there is no /dev/nvidia*: this container was started without a GPU";
-    check.fix = "docker run --gpus all …   # with the NVIDIA container toolkit";
-  } else if (driver) {
-    check.finding = fmt::format("the driver is loaded, but NVML says: {}", tools.gpu_trouble);
-    check.fix = "nvidia-smi   # a version mismatch needs a reboot or a matching libnvidia-ml";
-  } else {
-    check.finding = "not found: NVTX ranges can be captured, kernels cannot";
-    check.fix = "run on a machine with an NVIDIA GPU and its driver";
-  }
-  return check;
+  const std::string id = "gpu", subject = "GPU and driver", version = tools.driver_version.empty() ? "unknown" : tools.driver_version;
+  if (!tools.gpus.empty()) return passed(id, subject, fmt::format("{}; driver {}", fmt::join(tools.gpus, ", "), version));
+  if (!host.exists("/proc/driver/nvidia/version"))
+    return {id, CheckLevel::kWarning, subject, "not found: NVTX ranges can be captured, kernels cannot",
+            "run on a machine with an NVIDIA GPU and its driver"};
+  if (host.match("/dev/nvidia[0-9]*").empty() && !host.exists("/dev/dxg"))
+    return {id, CheckLevel::kWarning, subject,
+            "the driver is loaded, but there is no /dev/nvidia*: this container was started without a GPU",
+            "docker run --gpus all …   # with the NVIDIA container toolkit"};
+  return {id, CheckLevel::kWarning, subject, fmt::format("the driver is loaded, but NVML says: {}", tools.gpu_trouble),
+          "nvidia-smi   # a version mismatch needs a reboot or a matching libnvidia-ml"};
 }
 
 Check check_cupti(const Toolset& tools) {
-  Check check{"cupti", CheckLevel::kOk, "CUPTI", "", ""};
-  check.finding = tools.cupti ? tools.cupti->string()
-                              : "not found; nsys and ncu bring their own, the collector looks for one in the workload's process too";
-  return check;
+  return passed("cupti", "CUPTI",
+                tools.cupti ? tools.cupti->string()
+                            : "not found; nsys and ncu bring their own, the collector looks for one in the workload's process too");
 }
 
 Check check_collector(const Toolset& tools, const Host& host) {
-  Check check{"collector", CheckLevel::kOk, "collector", "", ""};
-  if (tools.collector) {
-    check.finding = tools.collector->string();
-    return check;
-  }
-  check.level = CheckLevel::kWarning;
-  check.finding = "libnl_collector.so was not found: there is no fallback where nsys is missing";
-  check.fix = get_collector(host);
-  return check;
+  const std::string id = "collector", subject = "collector";
+  if (tools.collector) return passed(id, subject, tools.collector->string());
+  return {id, CheckLevel::kWarning, subject, "libnl_collector.so was not found: there is no fallback where nsys is missing",
+          get_collector(host)};
 }
 
 std::vector<Check> check_rejected(const Toolset& tools) {
@@ -191,14 +165,11 @@ std::vector<Check> check_rejected(const Toolset& tools) {
 }
 
 Check check_trial_capture(const Toolset& tools, const Host& host) {
-  Check check{"nsys.trial", CheckLevel::kOk, "trial capture", "", ""};
+  const std::string id = "nsys.trial", subject = "trial capture";
   std::string folder = (host.temporary_folder() / "nl-stage-trial-XXXXXX").string();
-  if (!mkdtemp(folder.data())) {
-    check.level = CheckLevel::kBlocked;
-    check.finding = fmt::format("no folder can be made in {}", host.temporary_folder().string());
-    check.fix = "export TMPDIR=DIR   # a folder that you may write to";
-    return check;
-  }
+  if (!mkdtemp(folder.data()))
+    return {id, CheckLevel::kBlocked, subject, fmt::format("no folder can be made in {}", host.temporary_folder().string()),
+            "export TMPDIR=DIR   # a folder that you may write to"};
   ProcessSpec spec;
   spec.argv = {tools.nsys->path.string(),       "profile", "--trace=nvtx", "--sample=none", "--cpuctxsw=none",
                "--output=" + folder + "/trial", "true"};
@@ -215,12 +186,9 @@ Check check_trial_capture(const Toolset& tools, const Host& host) {
   std::error_code ignored;
   const bool made = fs::exists(folder + "/trial.nsys-rep", ignored);
   fs::remove_all(folder, ignored);
-  check.finding = "nsys traced `true` and made a report";
-  if (made) return check;
-  check.level = CheckLevel::kBlocked;
-  check.finding = fmt::format("nsys traced `true` but made no report: {}", answer.substr(0, answer.find('\n')));
-  check.fix = tools.nsys->importer_trouble.empty() ? get_nsys(host) : importer_fix(*tools.nsys, host);
-  return check;
+  if (made) return passed(id, subject, "nsys traced `true` and made a report");
+  return {id, CheckLevel::kBlocked, subject, fmt::format("nsys traced `true` but made no report: {}", answer.substr(0, answer.find('\n'))),
+          tools.nsys->importer_trouble.empty() ? get_nsys(host) : importer_fix(*tools.nsys, host)};
 }
 
 }  // namespace nl::orchestrator

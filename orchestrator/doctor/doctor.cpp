@@ -1,11 +1,11 @@
 #include "orchestrator/doctor/doctor.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "orchestrator/capture/plan.h"
-#include "orchestrator/doctor/checks_system.h"
+#include "orchestrator/doctor/checks.h"
 #include "orchestrator/doctor/checks_timing.h"
-#include "orchestrator/doctor/checks_tools.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -28,8 +28,6 @@ std::vector<Check> checks_of_timing(const Toolset& tools, const Host& host) {
 
 }  // namespace
 
-std::vector<Check> diagnose(const Toolset& tools, const Config& config) { return diagnose(tools, config, host_itself()); }
-
 std::vector<Check> diagnose(const Toolset& tools, const Config& config, const Host& host) {
   std::vector<Check> checks = {check_nsys(tools, host)};
   if (tools.nsys) checks.push_back(check_importer(tools, host));
@@ -44,8 +42,6 @@ std::vector<Check> diagnose(const Toolset& tools, const Config& config, const Ho
   if (tools.nsys) checks.push_back(check_trial_capture(tools, host));
   return checks;
 }
-
-std::vector<Check> preflight(const Toolset& tools, const Config& config) { return preflight(tools, config, host_itself()); }
 
 std::vector<Check> preflight(const Toolset& tools, const Config& config, const Host& host) {
   std::vector<Check> checks;
@@ -71,6 +67,14 @@ std::string_view level_name(CheckLevel level) {
     case CheckLevel::kBlocked: return "blocked";
   }
   return "";
+}
+
+std::string checks_json(const std::vector<Check>& checks) {
+  nlohmann::ordered_json json = {{"blocked", any_blocked(checks)}, {"checks", nlohmann::ordered_json::array()}};
+  for (const auto& check : checks)
+    json["checks"].push_back(
+        {{"id", check.id}, {"level", level_name(check.level)}, {"subject", check.subject}, {"finding", check.finding}, {"fix", check.fix}});
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace nl::orchestrator

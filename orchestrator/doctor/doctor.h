@@ -8,8 +8,6 @@
 
 namespace nl::orchestrator {
 
-struct Host;
-
 enum class CheckLevel { kOk, kWarning, kBlocked };
 
 struct Check {
@@ -22,12 +20,10 @@ struct Check {
 };
 
 // Every check that `nl-stage doctor` prints, in order; it ends with a trial capture of a second or two.
-std::vector<Check> diagnose(const Toolset& tools, const Config& config);
-std::vector<Check> diagnose(const Toolset& tools, const Config& config, const Host& host);
+std::vector<Check> diagnose(const Toolset& tools, const Config& config, const Host& host = host_itself());
 
 // Only those that matter to this configuration: run() refuses when one is blocked.
-std::vector<Check> preflight(const Toolset& tools, const Config& config);
-std::vector<Check> preflight(const Toolset& tools, const Config& config, const Host& host);
+std::vector<Check> preflight(const Toolset& tools, const Config& config, const Host& host = host_itself());
 
 bool any_blocked(const std::vector<Check>& checks);
 std::string_view level_name(CheckLevel level);  // "ok", "warning", "blocked"

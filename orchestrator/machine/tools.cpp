@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "model/error.h"
-#include "orchestrator/machine/tools_host.h"
-#include "orchestrator/machine/tools_nsys.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -214,8 +212,6 @@ void learn_options(Toolset& tools, const Host& host) {
 }  // namespace
 
 fs::path find_nvml(const ToolOptions& overrides, const Host& host) { return nvml_file(overrides, host).value_or(kNvmlName); }
-
-Toolset find_tools(const ToolOptions& overrides) { return find_tools(overrides, host_itself()); }
 
 Toolset find_tools(const ToolOptions& overrides, const Host& host) {
   Toolset tools;

@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "orchestrator/config/config.h"
+#include "orchestrator/machine/tools_host.h"
 
 namespace nl::orchestrator {
-
-struct Host;
 
 struct ToolVersion {
   int year = 0, release = 0, patch = 0;  // 2025.3.1
@@ -47,8 +46,7 @@ struct Toolset {
 
 // Looks in the config, the environment (NL_STAGE_NSYS, NL_STAGE_NCU, …), PATH, CUDA's and Nsight's usual
 // folders and inside Nsight Compute. Throws Error(kTool) when one that was named explicitly is not there.
-Toolset find_tools(const ToolOptions& overrides);
-Toolset find_tools(const ToolOptions& overrides, const Host& host);
+Toolset find_tools(const ToolOptions& overrides, const Host& host = host_itself());
 
 // NVML alone, for whom the rest takes too long: its file, or its name for the loader.
 std::filesystem::path find_nvml(const ToolOptions& overrides, const Host& host);
@@ -61,5 +59,12 @@ std::vector<std::string> parse_help_options(std::string_view text);
 
 // The libraries that the dynamic loader did not find: "	libdw.so.1 => not found"
 std::vector<std::string> parse_missing_libraries(std::string_view loader_trace);
+
+// Finds the importer of an nsys that was found, and sees that nsys will find it too. nsys looks in the
+// folder host-linux-* beside its own; where the importer lies elsewhere (inside Nsight Compute, in
+// Debian's packages) a private folder is made in the cache that has both, and its nsys is started
+// instead. Libraries that it misses and that its own folders have are supplied the same way. Nothing
+// outside the cache is written.
+void settle_importer(Tool& nsys, const Host& host);
 
 }  // namespace nl::orchestrator

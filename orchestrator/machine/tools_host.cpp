@@ -11,22 +11,12 @@
 #include <sstream>
 
 #include "orchestrator/config/conf_files.h"
-#include "orchestrator/machine/tools_nvml.h"
+#include "orchestrator/machine/nvml.h"
 
-extern char** environ;
+namespace fs = std::filesystem;
 
 namespace nl::orchestrator {
-namespace fs = std::filesystem;
 namespace {
-
-std::map<std::string, std::string> own_environment() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string text = *entry;
-    if (auto cut = text.find('='); cut != std::string::npos) variables[text.substr(0, cut)] = text.substr(cut + 1);
-  }
-  return variables;
-}
 
 fs::path cache_folder(const Host& host) {
   if (auto cache = host.variable("XDG_CACHE_HOME"); !cache.empty()) return fs::path(cache) / "nl-stage";
@@ -83,11 +73,6 @@ fs::path Host::temporary_folder() const {
   return given.empty() ? at("/tmp") : fs::path(given);
 }
 
-bool is_executable_file(const fs::path& path) {
-  std::error_code failed;
-  return fs::is_regular_file(path, failed) && access(path.c_str(), X_OK) == 0;
-}
-
 Host host_itself() {
   Host host;
   host.env = own_environment();
@@ -108,6 +93,16 @@ Host host_itself() {
     return access(path.c_str(), fs::is_directory(path, failed) ? W_OK | X_OK : W_OK) == 0;
   };
   return host;
+}
+
+GpuInventory ask_nvml(const std::filesystem::path& library) {
+  GpuInventory found;
+  const auto nvml = Nvml::load(library, found.trouble);
+  if (!nvml) return found;
+  found.driver_version = nvml->driver();
+  for (const NvmlDevice device : nvml->devices(found.trouble))
+    if (auto name = nvml->name(device); !name.empty()) found.names.push_back(std::move(name));
+  return found;
 }
 
 }  // namespace nl::orchestrator

@@ -46,6 +46,7 @@ struct Host {
 
 Host host_itself();
 
-bool is_executable_file(const std::filesystem::path& path);
+// Asks the driver's management library which GPUs there are. Loaded for the moment of the question.
+GpuInventory ask_nvml(const std::filesystem::path& library);
 
 }  // namespace nl::orchestrator

@@ -1,4 +1,4 @@
-#include "orchestrator/machine/tools_nsys.h"
+#include "orchestrator/machine/tools.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -58,6 +58,10 @@ struct ProcessResult {
 // Throws Error(spec.not_found) when argv[0] cannot be started.
 ProcessResult run_process(const ProcessSpec& spec);
 
+std::map<std::string, std::string> own_environment();
+
+bool is_executable_file(const std::filesystem::path& path);
+
 // Where argv[0] would be found: a path as it stands (relative to `directory`), a name along `search_path`
 // (empty: our PATH). Throws Error(kind) where there is no such program.
 std::filesystem::path find_executable(const std::string& name, const std::filesystem::path& directory = {},

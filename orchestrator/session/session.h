@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "model/session.h"
 #include "orchestrator/config/config.h"
@@ -23,5 +22,15 @@ ModelSession run_session(const ModelFileOptions& options, const std::filesystem:
 // "onnxruntime 1.21.0, cpu: 20 iterations, median 1.204 ms unprofiled, 1.260 ms profiled (1.05 times)"
 std::string session_text(const ModelSession& session);
 std::string session_figures_json(const ModelSession& session);  // the same figures
+
+// What a session leaves for the run that started it: a ModelSession as JSON, and the profile of a backend that writes one.
+std::string session_json(const ModelSession& session);
+
+// Gives a session the nodes and runs of its profile, the path of which it has, and `holds` of the nodes. Throws Error(kWorkload) where the
+// profile does not have all iterations.
+void read_profile(ModelSession& session);
+
+// With what is in the profile beside it. Throws Error(kInput) with the place.
+ModelSession read_session(const std::filesystem::path& file);
 
 }  // namespace nl::orchestrator

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/words.h"
-#include "orchestrator/bundle/manifest.h"
+#include "orchestrator/bundle/bundle.h"
 #include "runs/orchestrator_names.h"
 
 // archive.json: the first file of an archive, and the list of all others.

@@ -4,10 +4,9 @@
 #include <map>
 
 #include "model/error.h"
-#include "orchestrator/bundle/libcrypto.h"
+#include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/bundle/sha256.h"
-#include "orchestrator/bundle/whole_file.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/archive/archive.h"

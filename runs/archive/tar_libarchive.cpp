@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/error.h"
-#include "orchestrator/bundle/whole_file.h"
+#include "orchestrator/bundle/bundle.h"
 #include "runs/archive/tar.h"
 
 namespace fs = std::filesystem;

@@ -6,7 +6,7 @@
 #include "analysis/runs/fingerprint/fingerprint.h"
 #include "model/error.h"
 #include "orchestrator/bundle/read_run.h"
-#include "orchestrator/config/device_table.h"
+#include "orchestrator/config/knowledge.h"
 #include "orchestrator/process/activity.h"
 #include "runs/ledger/bundles.h"
 #include "runs/ledger/schema.h"

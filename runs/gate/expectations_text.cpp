@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "model/error.h"
-#include "orchestrator/config/yaml_tree.h"
+#include "orchestrator/config/yaml_file.h"
 #include "runs/gate/expectations.h"
 
 namespace nl::runs {

@@ -8,7 +8,6 @@
 
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
-#include "orchestrator/bundle/results_folder.h"
 #include "orchestrator/doctor/checks_timing.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/queue/machine_lock.h"

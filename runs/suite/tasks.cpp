@@ -5,7 +5,7 @@
 
 #include "model/error.h"
 #include "orchestrator/bundle/read_run.h"
-#include "orchestrator/config/setting.h"
+#include "orchestrator/config/config.h"
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/run.h"
 #include "runs/ledger/bundles.h"

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <span>
@@ -12,8 +14,6 @@
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
-#include "orchestrator/bundle/results_folder.h"
-#include "orchestrator/config/setting.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/compare/compare.h"
 #include "runs/ledger/bundles.h"

@@ -51,17 +51,16 @@ OUTSIDE = {
     'runs/archive/': 'keys and paths of archives, file names of a bundle, host names',
     'orchestrator/config/': 'keys and values of YAML files',
     'orchestrator/bundle/schema.cpp': 'keys of run.json',
-    'orchestrator/bundle/provenance.cpp': 'keys of nsys tables, and of files of the CUDA toolkit',
+    'orchestrator/bundle/provenance.cpp': 'keys of nsys tables, of files of the CUDA toolkit, and names of scripts',
     'orchestrator/bundle/manifest.cpp': 'file names of a bundle',
-    'orchestrator/bundle/repository.cpp': 'names of scripts',
-    'orchestrator/import_name.cpp': 'a key of run.json, and the names that tools give their files',
-    'orchestrator/capture/trace_size.cpp': "values of nsys' --trace",
-    'orchestrator/capture/workload_command.cpp': "Hydra's command line",
+    'orchestrator/import.cpp': 'a key of run.json, and the names that tools give their files',
+    'orchestrator/capture/limits.cpp': "values of nsys' --trace",
+    'orchestrator/capture/plan_parts.cpp': "Hydra's command line",
     'orchestrator/read.cpp': "keys of a model's attributes",
     'orchestrator/doctor/': 'names of other profilers, of processors and hypervisors',
     'orchestrator/machine/': 'tool versions and help texts, files of /proc, names of other profilers',
     'orchestrator/process/': 'environment variables and paths of nsys',
-    'orchestrator/capture/ncu_diagnosis.cpp': "ncu's messages",
+    'orchestrator/capture/count_ncu.cpp': "ncu's messages",
 }
 
 # Decisions that are still there. Lower a number when you remove one, and its line with the last.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/words.h"
-#include "orchestrator/capture/collector_sqlite.h"
+#include "orchestrator/capture/timeline.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/unpacked.h"

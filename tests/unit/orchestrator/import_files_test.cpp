@@ -1,5 +1,5 @@
 // Which files an import takes, of those that it is pointed at.
-#include "orchestrator/import_files.h"
+#include "orchestrator/import.h"
 
 #include "model/error.h"
 #include "tests/catch.h"

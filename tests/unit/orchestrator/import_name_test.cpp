@@ -1,4 +1,4 @@
-#include "orchestrator/import_name.h"
+#include "orchestrator/import.h"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "analysis/verdicts/rules/judge.h"
-#include "orchestrator/config/rules_file.h"
+#include "orchestrator/config/knowledge.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/into_run.h"
 #include "tests/unit/orchestrator/made_nodes.h"

@@ -1,9 +1,9 @@
-#include "orchestrator/bundle/inputs.h"
+#include "orchestrator/bundle/files.h"
 
 #include <sys/stat.h>
 
 #include "model/error.h"
-#include "orchestrator/bundle/libcrypto.h"
+#include "orchestrator/bundle/sha256.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"
 

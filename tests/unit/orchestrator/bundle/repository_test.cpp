@@ -1,4 +1,4 @@
-#include "orchestrator/bundle/repository.h"
+#include "orchestrator/bundle/provenance.h"
 
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"

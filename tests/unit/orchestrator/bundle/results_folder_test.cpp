@@ -1,4 +1,4 @@
-#include "orchestrator/bundle/results_folder.h"
+#include "orchestrator/bundle/bundle.h"
 
 #include <regex>
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "model/error.h"
-#include "orchestrator/bundle/libcrypto.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"
 

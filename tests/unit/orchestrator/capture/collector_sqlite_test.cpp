@@ -1,4 +1,4 @@
-#include "orchestrator/capture/collector_sqlite.h"
+#include "orchestrator/capture/timeline.h"
 
 #include <algorithm>
 #include <fstream>

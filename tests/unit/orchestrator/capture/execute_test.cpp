@@ -1,5 +1,5 @@
 // The collector's capture, with a collector that is played: what it says in its trace, and what becomes of it.
-#include "orchestrator/capture/execute.h"
+#include "orchestrator/capture/capture.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "orchestrator/capture/ncu_argv.h"
+#include "orchestrator/capture/tool_arguments.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "orchestrator/capture/nsys_argv.h"
+#include "orchestrator/capture/tool_arguments.h"
 
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"

@@ -1,5 +1,4 @@
 // The operator pass: where it stands in a plan, when it is run, and what becomes of it.
-#include "orchestrator/capture/operators.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -8,7 +7,7 @@
 #include <fstream>
 
 #include "analysis/analyse.h"
-#include "orchestrator/capture/execute.h"
+#include "orchestrator/capture/capture.h"
 #include "orchestrator/read.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"

@@ -6,7 +6,7 @@
 
 #include "model/words.h"
 #include "orchestrator/bundle/provenance.h"
-#include "orchestrator/capture/ncu_diagnosis.h"
+#include "orchestrator/capture/count.h"
 #include "orchestrator/capture/trace_nsys.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"

@@ -1,4 +1,4 @@
-#include "orchestrator/capture/time_budget.h"
+#include "orchestrator/capture/limits.h"
 
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"

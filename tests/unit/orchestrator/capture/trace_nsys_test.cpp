@@ -7,7 +7,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "orchestrator/capture/execute.h"
+#include "orchestrator/capture/capture.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"

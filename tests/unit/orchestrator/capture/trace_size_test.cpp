@@ -1,8 +1,8 @@
-#include "orchestrator/capture/trace_size.h"
+#include "orchestrator/capture/limits.h"
 
 #include <fstream>
 
-#include "orchestrator/capture/execute.h"
+#include "orchestrator/capture/capture.h"
 #include "orchestrator/process/process.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"

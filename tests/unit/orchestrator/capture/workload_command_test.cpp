@@ -1,4 +1,4 @@
-#include "orchestrator/capture/workload_command.h"
+#include "orchestrator/capture/plan_parts.h"
 
 #include <algorithm>
 #include <set>

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "model/error.h"
-#include "orchestrator/config/rules_file.h"
+#include "orchestrator/config/knowledge.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"

@@ -1,4 +1,4 @@
-#include "orchestrator/config/device_table.h"
+#include "orchestrator/config/knowledge.h"
 
 #include "analysis/figures/efficiency/device_peaks.h"
 #include "model/error.h"

@@ -1,5 +1,3 @@
-#include "orchestrator/config/reference.h"
-
 #include <fstream>
 #include <iterator>
 

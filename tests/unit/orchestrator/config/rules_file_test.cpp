@@ -1,4 +1,4 @@
-#include "orchestrator/config/rules_file.h"
+#include "orchestrator/config/knowledge.h"
 
 #include "analysis/verdicts/rules/judge.h"
 #include "model/error.h"

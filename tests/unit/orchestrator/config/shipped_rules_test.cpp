@@ -5,7 +5,7 @@
 
 #include "analysis/verdicts/rules/judge.h"
 #include "exporters/run_json/run_json.h"
-#include "orchestrator/config/rules_file.h"
+#include "orchestrator/config/knowledge.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/into_run.h"
 #include "tests/unit/orchestrator/config/faulty_run.h"

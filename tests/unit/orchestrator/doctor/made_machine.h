@@ -6,8 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "orchestrator/doctor/checks_system.h"
-#include "orchestrator/doctor/checks_tools.h"
+#include "orchestrator/doctor/checks.h"
 #include "orchestrator/doctor/doctor.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"
 

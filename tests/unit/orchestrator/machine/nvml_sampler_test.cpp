@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "orchestrator/machine/tools_nvml.h"
+#include "orchestrator/machine/tools_host.h"
 #include "tests/catch.h"
 
 using namespace nl;

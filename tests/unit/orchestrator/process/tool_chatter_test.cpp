@@ -1,4 +1,4 @@
-#include "orchestrator/process/tool_chatter.h"
+#include "orchestrator/process/output.h"
 
 #include "tests/catch.h"
 

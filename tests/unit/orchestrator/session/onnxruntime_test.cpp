@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "adapters/inputs.h"
-#include "orchestrator/session/record.h"
+#include "orchestrator/session/session.h"
 #include "tests/unit/adapters/onnxruntime/models.h"
 
 // What ONNX Runtime's own profile and the session know together.

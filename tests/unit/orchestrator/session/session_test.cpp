@@ -6,7 +6,6 @@
 #include "analysis/figures/nodes/operator_figures.h"
 #include "analysis/figures/nodes/session_figures.h"
 #include "model/error.h"
-#include "orchestrator/session/record.h"
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"

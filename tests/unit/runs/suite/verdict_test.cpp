@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "orchestrator/bundle/schema.h"
+#include "orchestrator/bundle/read_run.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -7,6 +9,7 @@
 
 #include "orchestrator/capture/plan.h"
 
+// The limits of a run: how long its passes take (run.budget_s), and how large its trace grows (capture.max_size).
 namespace nl::orchestrator {
 
 // How often the passes of a plan start the workload.
@@ -39,5 +42,19 @@ class TimeBudget {
   std::map<PassKind, std::size_t> to_come_;  // passes that start the workload
   std::map<PassKind, std::size_t> left_out_;
 };
+
+// Of the files below a folder; with `since` only of those that were written after.
+std::uint64_t bytes_below(const std::filesystem::path& folder, std::optional<std::filesystem::file_time_type> since = {});
+
+// Ends the pass when what it writes is larger than capture.max_size: in the bundle, and by nsys in its folder of temporary files,
+// where it keeps the events until the workload has ended.
+void limit_trace_size(Pass& pass, const Plan& plan);
+
+// The plan with less in its trace, pass for pass, and in words what it goes without; nothing where there is no less.
+struct LighterPlan {
+  Plan plan;
+  std::string without;
+};
+std::optional<LighterPlan> lighter_plan(const Plan& plan);
 
 }  // namespace nl::orchestrator

@@ -1,7 +1,0 @@
-#include "orchestrator/bundle/version.h"
-
-namespace nl::orchestrator {
-
-const char* version() { return NL_STAGE_VERSION; }
-
-}  // namespace nl::orchestrator

@@ -8,7 +8,7 @@
 #include "model/shell.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/session/session.h"
-#include "parsers/file_head.h"
+#include "parsers/input_files.h"
 #include "parsers/registry.h"
 #include "parsers/stacks/stacks.h"
 

@@ -8,7 +8,6 @@
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/session/record.h"
 #include "orchestrator/session/session.h"
-#include "parsers/facts/dtypes.h"
 #include "parsers/facts/facts.h"
 #include "parsers/stacks/stacks.h"
 

@@ -1,4 +1,4 @@
-#include "parsers/collector/counters.h"
+#include "parsers/collector/trace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "parsers/collector/records.h"
-#include "parsers/collector/replay.h"
 #include "parsers/nsys/strings.h"
 #include "parsers/registry.h"
 

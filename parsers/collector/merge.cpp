@@ -5,8 +5,7 @@
 #include <tuple>
 
 #include "model/cuda_calls.h"
-#include "parsers/copy_kinds.h"
-#include "parsers/kernel_demangle.h"
+#include "parsers/cuda_names.h"
 #include "parsers/nsys/correlation.h"
 #include "parsers/nsys/strings.h"
 

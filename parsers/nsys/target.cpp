@@ -9,7 +9,7 @@ namespace {
 // EXPORT_SCHEMA_VERSION|3.20.3 (2025) or only EXPORT_SCHEMA_VERSION_MAJOR|3 and its kin.
 void read_versions(const NsysDatabase& database, ImportStats& stats) {
   for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
-    if (!database.has_column(table, "name") || !database.has_column(table, "value")) continue;
+    if (!database.has_columns(table, {"name", "value"})) continue;
     std::map<std::string, std::string> facts;
     NsysRows row = database.select(table, {"name", "value"});
     while (row.next()) facts.emplace(row.text(0), row.text(1));

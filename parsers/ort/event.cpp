@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "parsers/byte_source.h"
+#include "parsers/input_files.h"
 #include "parsers/json/values.h"
 
 namespace nl::parsers {

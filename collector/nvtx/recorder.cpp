@@ -12,8 +12,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "collector/host_program.h"
 #include "collector/lock.h"
-#include "collector/tell_user.h"
 #include "collector/trace_file.h"
 #include "collector/trace_format.h"
 

@@ -20,7 +20,6 @@
 #include "analysis/trace/clock_fit.h"
 #include "analysis/verdicts/rules/judge.h"
 #include "analysis/verdicts/run_summary.h"
-#include "model/problems.h"
 #include "model/words.h"
 
 namespace nl::analysis {

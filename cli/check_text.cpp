@@ -4,7 +4,6 @@
 
 #include "cli/output.h"
 #include "model/visible_text.h"
-#include "model/wrapped_text.h"
 
 namespace nl::cli {
 namespace {

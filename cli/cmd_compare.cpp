@@ -13,7 +13,7 @@
 #include "cli/verbs.h"
 #include "exporters/compare/compare_json.h"
 #include "exporters/report/compare/compare.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/error.h"
 #include "orchestrator/bundle/version.h"
 #include "runs/compare/compare.h"

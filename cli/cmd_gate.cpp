@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "exporters/gate/gate_reports.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/error.h"
 #include "runs/compare/named_run.h"
 #include "runs/gate/gate.h"

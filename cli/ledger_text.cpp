@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "model/figures.h"
 #include "model/run_metrics.h"
 #include "model/text_table.h"
+#include "model/visible_text.h"
 
 namespace nl::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "model/figures.h"
 #include "model/text_table.h"
+#include "model/visible_text.h"
 
 namespace nl::exporters {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "model/counters.h"
-#include "model/ncu.h"
 #include "model/operator.h"
 #include "model/trace.h"
 #include "parsers/input_files.h"

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exporters/gate/gate_reports.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 
 namespace nl::exporters {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "exporters/nsys_sqlite/sqlite_table.h"
-#include "model/sampled_metric.h"
+#include "model/metric_series.h"
 
 namespace nl::exporters {
 

@@ -8,7 +8,7 @@
 #include "exporters/report/text/operator_nodes.h"
 #include "exporters/report/text/operator_steps.h"
 #include "exporters/report/text/run_text.h"
-#include "model/operator_times.h"
+#include "model/operator.h"
 #include "model/words.h"
 
 namespace nl::exporters {

@@ -13,8 +13,8 @@
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/links.h"
 #include "exporters/report/text/run_text.h"
-#include "model/budget_bins.h"
 #include "model/glossary.h"
+#include "model/stage.h"
 #include "model/words.h"
 
 namespace nl::exporters {

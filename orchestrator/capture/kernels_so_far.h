@@ -6,7 +6,7 @@
 
 #include "analysis/analyse.h"
 #include "model/codes.h"
-#include "model/ncu.h"
+#include "model/counters.h"
 #include "model/run.h"
 #include "model/trace.h"
 

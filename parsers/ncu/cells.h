@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/ncu.h"
+#include "model/counters.h"
 
 // The records that ncu --csv writes, and what their cells hold.
 namespace nl::parsers {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/figures/counters/names.h"
-#include "model/sampled_metric.h"
+#include "model/metric_series.h"
 #include "nvtx/names.h"
 
 namespace nl::analysis {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analysis/runs/compare/line_table.h"
-#include "model/budget_bins.h"
+#include "model/stage.h"
 #include "model/words.h"
 
 namespace nl::analysis {

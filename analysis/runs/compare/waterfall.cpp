@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "model/budget_bins.h"
+#include "model/stage.h"
 
 namespace nl::analysis {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "analysis/verdicts/rules/node_totals.h"
+#include "model/headline.h"
 #include "model/rule.h"
 #include "model/run.h"
-#include "model/working_kernels.h"
 
 // What rules are asked about: the run, one of its stages, kernels or operators.
 namespace nl::analysis::rules {

@@ -8,7 +8,7 @@
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/markdown.h"
 #include "exporters/report/text/terminal_text.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 
 namespace nl::exporters {
 namespace report {

@@ -4,7 +4,7 @@
 
 #include "exporters/report/compare/compare.h"
 #include "exporters/report/text/figure_text.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/run_metrics.h"
 
 namespace nl::exporters::report {

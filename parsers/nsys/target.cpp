@@ -28,10 +28,7 @@ void read_gpus(const NsysDatabase& database, Trace& trace) {
   }
   NsysRows row = database.select("TARGET_INFO_GPU", {"id", "name", "uuid", "busLocation", "chipName", "smCount", "clockRate", "totalMemory",
                                                      "memoryBandwidth", "l2CacheSize", "computeMajor", "computeMinor"});
-  auto text = [&](int column) {
-    auto mended = mended_utf8(row.text(column));
-    return mended ? *mended : std::string(row.text(column));
-  };
+  auto text = [&](int column) { return as_utf8(row.text(column)); };
   auto number = [&](int column) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(column))); };
   while (row.next()) {
     Device device;

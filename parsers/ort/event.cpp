@@ -1,4 +1,4 @@
-#include "parsers/ort/event.h"
+#include "parsers/ort/nodes.h"
 
 #include <fmt/format.h>
 

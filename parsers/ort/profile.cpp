@@ -8,7 +8,6 @@
 
 #include "model/error.h"
 #include "parsers/json/array_file.h"
-#include "parsers/ort/event.h"
 #include "parsers/ort/nodes.h"
 #include "parsers/registry.h"
 #include "parsers/trace_places.h"

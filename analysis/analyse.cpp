@@ -18,7 +18,6 @@
 #include "analysis/figures/stages/timeline.h"
 #include "analysis/staging/phases.h"
 #include "analysis/verdicts/rules/judge.h"
-#include "model/problems.h"
 #include "model/words.h"
 
 namespace nl::analysis {

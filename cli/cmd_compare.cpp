@@ -6,7 +6,7 @@
 #include "cli/verbs.h"
 #include "exporters/report/compare/compare.h"
 #include "exporters/run_json/run_json.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/error.h"
 #include "orchestrator/bundle/provenance.h"
 #include "runs/compare/compare.h"

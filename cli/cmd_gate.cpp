@@ -4,7 +4,7 @@
 #include "cli/json_output.h"
 #include "cli/verbs.h"
 #include "exporters/gate/gate_reports.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 #include "runs/gate/gate.h"

@@ -3,9 +3,9 @@
 #include "cli/json_output.h"
 #include "cli/ledger_flags.h"
 #include "cli/verbs.h"
-#include "model/figures.h"
 #include "model/run_metrics.h"
 #include "model/text_table.h"
+#include "model/visible_text.h"
 #include "runs/ledger/bundles.h"
 
 // ls and show: what the ledger has.

@@ -8,7 +8,7 @@
 #include "cli/verbs.h"
 #include "cli/workload_words.h"
 #include "exporters/report/compare/compare.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 

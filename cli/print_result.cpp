@@ -12,8 +12,8 @@
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/text_table.h"
+#include "model/visible_text.h"
 #include "model/words.h"
-#include "model/wrapped_text.h"
 
 namespace nl::cli {
 namespace {

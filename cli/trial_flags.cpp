@@ -8,7 +8,7 @@
 #include "cli/run_flags.h"
 #include "cli/value_checks.h"
 #include "exporters/report/text/figure_text.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/error.h"
 
 namespace nl::cli {

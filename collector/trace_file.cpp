@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collector/tell_user.h"
+#include "collector/host_program.h"
 #include "collector/trace_format.h"
 
 namespace nl::collector {

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-
 #include "exporters/tables.h"
-#include "model/figures.h"
 #include "model/text_table.h"
+#include "model/visible_text.h"
 
 namespace nl::exporters {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "model/budget_bins.h"
 #include "model/codes.h"
+#include "model/stage.h"
 #include "model/time.h"
 #include "model/trace.h"
 

@@ -10,7 +10,6 @@
 
 #include "model/codes.h"
 #include "model/counters.h"
-#include "model/ncu.h"
 #include "model/perturbation.h"
 #include "model/run.h"
 #include "model/session.h"

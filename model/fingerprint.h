@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,17 @@ struct FingerprintItem {
   FingerprintVector vector = {};  // what is not counted is 0
 };
 
+// By feature: whether it has a value.
+inline std::array<bool, kFingerprintFeatures.size()> known_features(const FingerprintItem& item, bool ridge) {
+  const FingerprintCounters& counted = item.counters;
+  return {true,
+          ridge && counted.intensity,
+          counted.occupancy.has_value(),
+          counted.warp_efficiency.has_value(),
+          counted.l2_hit.has_value(),
+          counted.dram_use.has_value()};
+}
+
 struct Fingerprint {
   std::string run_id, hardware, model;
   FingerprintKind kind = FingerprintKind::kKernels;
@@ -53,11 +65,14 @@ struct Fingerprint {
   std::string counters_refused = {};   // and this is why
 
   // Which of the features no item has a value for: their counters, or the peaks, are missing. Those are 0 in every vector.
-  std::vector<std::size_t> missing_features() const;
+  std::vector<std::size_t> missing_features() const {
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < kFingerprintFeatures.size(); ++i)
+      if (std::none_of(items.begin(), items.end(), [&](const FingerprintItem& item) { return known_features(item, ridge.has_value())[i]; }))
+        missing.push_back(i);
+    return missing;
+  }
 };
-
-// By feature: whether it has a value.
-std::array<bool, kFingerprintFeatures.size()> known_features(const FingerprintItem& item, bool ridge);
 
 struct FingerprintPair {
   std::size_t a = 0, b = 0;   // among the items of each

@@ -5,10 +5,51 @@
 #include <string>
 #include <vector>
 
-#include "model/finding.h"
+#include "model/codes.h"
+#include "model/time.h"
 
-// A rule as it is written: texts with their places, not yet understood. docs/rules.md describes each part.
+// What rules conclude about a run, and a rule as it is written: texts with their places, not yet understood. docs/rules.md describes
+// each part.
 namespace nl {
+
+struct FindingEvidence {
+  std::string text;                                  // "the GPU waits for the next launch 63 % of the time"
+  bool held = true;                                  // false: looked at, and speaks against it
+  bool known = true;                                 // false: could not be looked at (held is false too): not captured
+  std::string reference;                             // a JSON pointer into run.json: "/stages/1/budget"
+  std::optional<Ns> window_start_ns, window_end_ns;  // where in the trace to look
+};
+
+struct Finding {
+  std::string rule;  // "launch_bound_decode"
+  RuleScope scope = RuleScope::kRun;
+  std::string subject;  // the stage's, kernel's or operator's name; empty: the run
+  RuleAbout about = RuleAbout::kWorkload;
+  std::string cause;          // findings with the same one have it in common: "launches"; empty: none is known
+  std::string same_cause_as;  // the rule of the finding that is worth the most of them; empty: this one, or it is alone
+  Severity severity = Severity::kInfo;
+  double confidence = 0;  // 0..1: (1 + weight of the evidence that holds) ÷ (2 + weight of all asked for)
+  std::string message;
+  std::string plain;   // what is wrong, in everyday words; empty: the rule has none
+  std::string action;  // what to do about it, in one sentence: "Use CUDA graphs for each step."; empty: see suggestions
+  std::vector<FindingEvidence> evidence;
+  std::vector<std::string> suggestions;      // those that apply here
+  std::optional<double> gain_ns;             // at most this much of the run's measured time
+  std::optional<double> gain_share;          // of the measured span, 0..1
+  std::optional<double> gain_per_window_ns;  // of a stage's window: one prefill, one step
+  std::optional<double> gain_per_token_ns;   // of a generated token of one sequence
+  bool gain_unprofiled = false;              // both are without the time that profiling adds
+  std::string gain_note;                     // what the figure assumes; or why there is none
+};
+
+// A rule that could not be judged: its inputs are not in the capture.
+struct Abstention {
+  std::string rule;
+  RuleScope scope = RuleScope::kRun;
+  std::vector<std::string> missing;  // fields
+  std::string why;                   // what that is, in words: "needs counters of Nsight Compute"
+  std::string command;               // what would capture them
+};
 
 struct RuleText {  // an expression, or a sentence with {fields} in it
   std::string text;

@@ -10,14 +10,14 @@
 
 #include "model/codes.h"
 #include "model/efficiency.h"
-#include "model/finding.h"
 #include "model/host_code.h"
 #include "model/metrics.h"
 #include "model/operator.h"
 #include "model/perturbation.h"
+#include "model/rule.h"
 #include "model/session.h"
 #include "model/stage.h"
-#include "model/time_summary.h"
+#include "model/time.h"
 #include "model/timeline.h"
 #include "model/trace.h"
 

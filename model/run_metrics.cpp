@@ -8,9 +8,9 @@
 #include <set>
 #include <unordered_set>
 
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/headline.h"
-#include "model/stable_hash.h"
+#include "model/strings.h"
 #include "model/words.h"
 
 namespace nl {

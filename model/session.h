@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "model/time.h"
-#include "model/time_summary.h"
 
 namespace nl {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -7,10 +8,9 @@
 #include <vector>
 
 #include "model/codes.h"
+#include "model/counters.h"
 #include "model/host_code.h"
-#include "model/stage_counters.h"
 #include "model/time.h"
-#include "model/time_summary.h"
 
 // Where the time of the stages went. A window is one execution of a stage: the time of one of its ranges.
 namespace nl {
@@ -34,6 +34,37 @@ struct Budget {
   }
   Ns busy_ns() const { return gpu_compute_ns + communication_ns + exposed_copy_ns; }
 };
+
+// The bins in the order of run.json, and of kBudgetBinKeys.
+enum class BudgetBin : std::uint8_t {
+  kCompute,
+  kCommunication,
+  kExposedCopy,
+  kQueueWait,
+  kSyncBlocked,
+  kLaunchStarved,
+  kOtherHost,
+  kResidual,
+  kLaunchLatency,
+};
+inline constexpr std::size_t kBudgetBins = 9;
+
+// A bin of a budget by its key in run.json.
+struct BudgetBinKey {
+  const char* key;
+  Ns Budget::* time_ns;
+};
+
+// In the order of that file.
+inline constexpr std::array<BudgetBinKey, kBudgetBins> kBudgetBinKeys = {{{"gpu_compute_ns", &Budget::gpu_compute_ns},
+                                                                          {"communication_ns", &Budget::communication_ns},
+                                                                          {"exposed_copy_ns", &Budget::exposed_copy_ns},
+                                                                          {"queue_wait_ns", &Budget::queue_wait_ns},
+                                                                          {"sync_blocked_ns", &Budget::sync_blocked_ns},
+                                                                          {"launch_starved_ns", &Budget::launch_starved_ns},
+                                                                          {"other_host_ns", &Budget::other_host_ns},
+                                                                          {"residual_ns", &Budget::residual_ns},
+                                                                          {"launch_latency_ns", &Budget::launch_latency_ns}}};
 
 // Communication of one kind on one GPU of one process, in the windows of a stage or in the whole capture.
 struct Communication {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace nl {
 namespace {
@@ -79,6 +80,17 @@ std::string escaped(std::string_view text, bool one_line) {
   return out;
 }
 
+// Below it a value rounds to at most 999.
+constexpr double kThousand = 999.5;
+
+// In the largest unit of a thousand times each that leaves something before the point.
+template <std::size_t Count>
+std::string scaled(double value, const char* const (&prefixes)[Count], std::string_view unit) {
+  std::size_t at = 0;
+  for (; std::abs(value) >= kThousand && at + 1 < Count; ++at) value /= 1000;
+  return fmt::format("{} {}{}", three_digits(value), prefixes[at], unit);
+}
+
 }  // namespace
 
 std::string visible(std::string_view text) { return escaped(text, false); }
@@ -100,6 +112,43 @@ std::string cut_to(std::string_view text, std::size_t columns) {
     end += next.bytes;
   }
   return columns == 0 ? std::string() : std::string(text.substr(0, end)) + "…";
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t begin, std::size_t indent) {
+  if (width == 0) return std::string(text);
+  std::string out;
+  std::size_t place = begin;
+  while (!text.empty()) {
+    const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t end = std::min(text.find(' ', blanks), text.size());
+    const std::string_view word = text.substr(blanks, end - blanks);
+    const std::size_t needed = blanks + columns_of(word);
+    const bool breaks = place + needed > width && (blanks > 0 || place > indent);
+    if (breaks) out += "\n" + std::string(indent, ' ');
+    out += breaks ? word : text.substr(0, end);
+    place = breaks ? indent + columns_of(word) : place + needed;
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
+std::string three_digits(double value) {
+  const double size = std::abs(value);
+  if (value == 0) return "0";
+  if (size < 0.0001 || size >= 1e6) return fmt::format("{:.2e}", value);
+  int decimals = 0;
+  for (double bound = 99.95; size < bound; bound /= 10) ++decimals;  // 99.95 is where one decimal rounds to 100
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string with_prefix(double value, std::string_view unit) { return scaled(value, {"", "k", "M", "G", "T", "P", "E"}, unit); }
+
+std::string short_time(double ns) { return scaled(ns, {"n", "µ", "m", ""}, "s"); }
+
+std::string with_commas(std::string number) {
+  const std::size_t begin = number.starts_with('-') ? 1 : 0;
+  for (std::size_t at = std::min(number.find('.'), number.size()); at > begin + 3; at -= 3) number.insert(at - 3, 1, ',');
+  return number;
 }
 
 }  // namespace nl

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "model/codes.h"
 #include "model/error.h"
@@ -150,5 +151,10 @@ inline StageKind stage_kind(std::string_view name) { return from_key<StageKind>(
 inline bool is_decode(std::string_view name) { return name.starts_with(key_of(StageKind::kDecode)); }
 // "decode", "decode (inferred)": where its windows come from stands behind every figure of an unmarked stage.
 std::string stage_title(const StageEntry& stage);
+
+// What the problems of a run make of it. Problems that are only worth knowing change nothing.
+std::optional<ErrorKind> gravest(const std::vector<Problem>& problems);
+bool ended_early(const std::optional<ErrorKind>& failure);  // interrupted, or by a timeout
+RunStatus status_of(const std::vector<Problem>& problems, bool captured_something);
 
 }  // namespace nl

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "model/problems.h"
 #include "model/words.h"
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/capture/verdict.h"

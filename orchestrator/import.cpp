@@ -21,7 +21,7 @@
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/session/session.h"
 #include "parsers/collector/trace.h"
-#include "parsers/file_head.h"
+#include "parsers/input_files.h"
 #include "parsers/stacks/stacks.h"
 
 namespace fs = std::filesystem;

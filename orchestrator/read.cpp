@@ -7,7 +7,6 @@
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/session/session.h"
-#include "parsers/facts/dtypes.h"
 #include "parsers/facts/facts.h"
 #include "parsers/stacks/stacks.h"
 

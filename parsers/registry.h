@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "model/counters.h"
-#include "model/ncu.h"
 #include "model/operator.h"
 #include "model/trace.h"
-#include "parsers/file_head.h"
+#include "parsers/input_files.h"
 
 namespace nl::parsers {
 

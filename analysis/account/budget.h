@@ -12,7 +12,6 @@
 #include "analysis/trace/api_kind.h"
 #include "analysis/trace/covered_time.h"
 #include "analysis/trace/gpu_lanes.h"
-#include "model/budget_bins.h"
 #include "model/codes.h"
 #include "model/stage.h"
 #include "model/trace.h"

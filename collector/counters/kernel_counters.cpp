@@ -1,4 +1,4 @@
-#include "collector/counters/kernel_counters.h"
+#include "collector/counters/counters.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -8,14 +8,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "collector/at_exit.h"
 #include "collector/counters/chosen_kernels.h"
 #include "collector/counters/range_profiler.h"
 #include "collector/counters/stage_watch.h"
-#include "collector/environment.h"
-#include "collector/gpu/cuda_functions.h"
+#include "collector/gpu/calls.h"
 #include "collector/gpu/log.h"
 #include "collector/gpu/stream_capture.h"
+#include "collector/host_program.h"
 #include "collector/lock.h"
 #include "collector/nvtx/recorder.h"
 

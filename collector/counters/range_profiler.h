@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collector/counters/counter_trouble.h"
 #include "collector/counters/metric_set.h"
 #include "collector/gpu/cupti_library.h"
 

@@ -1,4 +1,4 @@
-#include "collector/counters/stage_counters.h"
+#include "collector/counters/counters.h"
 
 #include <atomic>
 #include <cmath>
@@ -9,13 +9,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/at_exit.h"
 #include "collector/counters/range_profiler.h"
 #include "collector/counters/stage_watch.h"
-#include "collector/environment.h"
 #include "collector/gpu/contexts.h"
 #include "collector/gpu/log.h"
 #include "collector/gpu/stream_capture.h"
+#include "collector/host_program.h"
 #include "collector/lock.h"
 
 namespace nl::collector {

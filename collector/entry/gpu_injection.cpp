@@ -8,26 +8,18 @@
 
 #include <pthread.h>
 
-#include "collector/at_exit.h"
-#include "collector/background.h"
-#include "collector/counters/counter_trouble.h"
-#include "collector/counters/kernel_counters.h"
+#include "collector/counters/counters.h"
 #include "collector/counters/range_profiler.h"
-#include "collector/counters/stage_counters.h"
-#include "collector/environment.h"
+#include "collector/gpu/calls.h"
 #include "collector/gpu/contexts.h"
-#include "collector/gpu/cuda_functions.h"
 #include "collector/gpu/cupti_library.h"
-#include "collector/gpu/graph_nodes.h"
 #include "collector/gpu/log.h"
-#include "collector/gpu/peer_copies.h"
 #include "collector/gpu/stream_capture.h"
-#include "collector/gpu/stream_waits.h"
 #include "collector/gpu/trace.h"
+#include "collector/host_program.h"
 #include "collector/lock.h"
 #include "collector/nvtx/recorder.h"
-#include "collector/sampling/activity_sampler.h"
-#include "collector/sampling/stall_sampler.h"
+#include "collector/sampling/samplers.h"
 
 namespace nl::collector {
 namespace {
@@ -62,6 +54,57 @@ void* flush_regularly(void*) {
   return nullptr;
 }
 
+// Functions that give a process memory of another GPU on which it has no context of its own. Until one is called, or a second
+// GPU has a context, no copy can be between GPUs.
+bool brings_peer_memory(const char* driver_function) {
+  constexpr const char* kNames[] = {"cuIpcOpenMemHandle", "cuMemImportFromShareableHandle", "cuMemPoolImportFromShareableHandle",
+                                    "cuCtxEnablePeerAccess"};
+  for (const char* name : kNames)
+    if (std::strncmp(driver_function, name, std::strlen(name)) == 0) return true;
+  return false;
+}
+
+// 0: CUPTI does not know it.
+std::uint64_t number_of(void* node) {
+  std::uint64_t number = 0;
+  return node != nullptr && injection.library.api.cuptiGetGraphNodeId(node, &number) == cupti::kSuccess ? number : 0;
+}
+
+// A kernel of a CUDA graph tells the number of its node and not where the program made it: for a graph captured from a
+// stream, in the call that was captured. CUPTI tells of that as it happens, long before the graph first runs. A graph is
+// cloned when it is instantiated, so the nodes that run are clones.
+void on_graph_node(std::uint32_t resource_callback, const cupti::ResourceData& resource) {
+  if (resource.descriptor == nullptr) return;
+  const auto& graph = *static_cast<const cupti::GraphData*>(resource.descriptor);
+  const bool cloned = resource_callback == cupti::kGraphNodeCloned;
+  const std::uint64_t node = number_of(graph.node), original = cloned ? number_of(graph.original_node) : 0;
+  // A clone of something unknown must not pass for what was made here.
+  if (node != 0 && (!cloned || original != 0)) record_graph_node(node, original);
+}
+
+struct Stream {
+  std::uint32_t context, number;
+  bool known;
+};
+constinit thread_local Stream last_stream{};  // that this thread waited for
+
+// Which stream a call waits for is in no record of the call, and CUPTI's own records of waits slow every launch. So
+// CUPTI tells us of these calls as they are made.
+bool is_stream_wait(const char* function) {
+  return std::strncmp(function, "cudaStreamSynchronize", 21) == 0 || std::strncmp(function, "cuStreamSynchronize", 19) == 0;
+}
+
+void around_stream_wait(const cupti::CallbackData& call) {
+  if (call.site != cupti::kEnter || call.arguments == nullptr) return;
+  void* handle = static_cast<const cupti::StreamWaitArguments*>(call.arguments)->stream;
+  std::uint32_t number = 0;
+  if (injection.library.api.cuptiGetStreamIdEx(call.context, handle, has_thread_streams(call.function), &number) != cupti::kSuccess)
+    number = trace_format::kNoStream;
+  if (last_stream.known && last_stream.context == call.context_id && last_stream.number == number) return;
+  last_stream = {call.context_id, number, true};
+  record_wait_stream(call.context_id, number);
+}
+
 // What belongs to the contexts goes with them.
 void around_device_reset(const cupti::CallbackData& call) {
   if (call.site != cupti::kEnter) return;
@@ -71,19 +114,19 @@ void around_device_reset(const cupti::CallbackData& call) {
 }
 
 void around_driver_call(const cupti::CallbackData& call) {
-  if (is_stream_wait(call.function)) around_stream_wait(injection.library, call);
+  if (is_stream_wait(call.function)) around_stream_wait(call);
   else if (is_capture_function(call.function)) around_capture(call.function, call.site == cupti::kExit);
   else if (brings_peer_memory(call.function)) trace_peer_copies();
   else around_launch(call);
 }
 
 void around_runtime_call(const cupti::CallbackData& call) {
-  if (is_stream_wait(call.function)) around_stream_wait(injection.library, call);
+  if (is_stream_wait(call.function)) around_stream_wait(call);
   else around_device_reset(call);
 }
 
 void on_resource(std::uint32_t what, const cupti::ResourceData& resource) {
-  if (tells_of_graph_node(what)) return on_graph_node(injection.library, what, resource);
+  if (what == cupti::kGraphNodeCreated || what == cupti::kGraphNodeCloned) return on_graph_node(what, resource);
   void* context = resource.context;
   if (what == cupti::kContextDestroyStarting) {
     context_destroyed(context);
@@ -177,7 +220,7 @@ void listen_to_device_reset() {
 
 // From the start of CUDA on: programs make their graphs while they warm up.
 void listen_to_graph_nodes() {
-  if (!can_follow_graph_nodes(injection.library)) return;
+  if (injection.library.api.cuptiGetGraphNodeId == nullptr) return;
   for (std::uint32_t what : {cupti::kGraphNodeCreated, cupti::kGraphNodeCloned}) listen(cupti::kDomainResource, what);
 }
 

@@ -1,10 +1,32 @@
 #pragma once
 
-#include "collector/gpu/cuda_functions.h"
+#include <cstdint>
+#include <cstring>
+
 #include "collector/gpu/cupti_api.h"
 #include "collector/trace_format.h"
 
 namespace nl::collector {
+
+inline constexpr std::uint32_t kMaxFunctions = 2048;  // of a domain
+
+// CUDA's functions, as this CUPTI numbers and names them.
+template <typename Visit>
+void visit_functions(const cupti::Api& api, cupti::Domain domain, Visit visit) {
+  // Numbers have gaps where functions were taken out.
+  for (std::uint32_t function = 1, missing = 0; function < kMaxFunctions && missing < 128; ++function) {
+    const char* name = nullptr;
+    if (api.cuptiGetCallbackName(domain, function, &name) != cupti::kSuccess || name == nullptr) {
+      ++missing;
+      continue;
+    }
+    missing = 0;
+    visit(function, name);
+  }
+}
+
+// Whether its stream 0 is the thread's own default stream.
+inline bool has_thread_streams(const char* function) { return std::strstr(function, "_ptsz") != nullptr; }
 
 // Which of CUDA's functions are recorded. A program calls several for each launch that neither start work nor
 // wait for it, and each record costs the thread that calls.

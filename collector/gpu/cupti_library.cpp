@@ -23,19 +23,13 @@ int driver_cuda_major() {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (driver == nullptr) return 0;
   int version = 0;
-  auto get_version = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
-  if (get_version == nullptr || get_version(&version) != 0) version = 0;
+  int (*get_version)(int*) = nullptr;
+  if (!find_symbol(driver, "cuDriverGetVersion", get_version) || get_version(&version) != 0) version = 0;
   dlclose(driver);
   return version / 1000;
 }
 
-template <typename Function>
-bool find(void* handle, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(handle, name));
-  return function != nullptr;
-}
-
-#define NL_FIND(name) find(handle, #name, api.name)
+#define NL_FIND(name) find_symbol(handle, #name, api.name)
 
 bool find_functions(void* handle, cupti::Api& api) {
   bool all = NL_FIND(cuptiGetVersion) && NL_FIND(cuptiSubscribe) && NL_FIND(cuptiUnsubscribe) && NL_FIND(cuptiActivityRegisterCallbacks) &&

@@ -2,10 +2,18 @@
 
 #include <cstddef>
 
+#include <dlfcn.h>
+
 #include "collector/gpu/cupti_api.h"
 #include "collector/gpu/cupti_profiler_api.h"
 
 namespace nl::collector {
+
+template <typename Function>
+bool find_symbol(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
 
 struct CuptiLibrary {
   cupti::Api api{};

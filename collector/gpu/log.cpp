@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
+#include "collector/host_program.h"
 #include "collector/nvtx/recorder.h"
-#include "collector/tell_user.h"
 
 namespace nl::collector {
 namespace {

@@ -5,11 +5,12 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "collector/environment.h"
+#include <dlfcn.h>
+
 #include "collector/gpu/buffers.h"
 #include "collector/gpu/calls.h"
-#include "collector/gpu/devices.h"
 #include "collector/gpu/log.h"
+#include "collector/host_program.h"
 #include "collector/nvtx/recorder.h"
 #include "collector/trace_format.h"
 
@@ -17,6 +18,67 @@ namespace nl::collector {
 namespace {
 
 using namespace trace_format;
+
+struct Driver {
+  int (*count)(int*);
+  int (*get)(int*, int);
+  int (*name)(char*, int, int);
+  int (*memory)(std::size_t*, int);
+  int (*uuid)(std::uint8_t*, int);
+  int (*attribute)(int*, int, int);
+};
+
+// CUdevice_attribute
+constexpr int kClockRate = 13, kSmCount = 16, kMemoryClockRate = 36, kMemoryBusWidth = 37, kL2Bytes = 38, kComputeMajor = 75,
+              kComputeMinor = 76;
+
+bool find_driver(void* library, Driver& driver) {
+  return find_symbol(library, "cuDeviceGetCount", driver.count) && find_symbol(library, "cuDeviceGet", driver.get) &&
+         find_symbol(library, "cuDeviceGetName", driver.name) && find_symbol(library, "cuDeviceTotalMem_v2", driver.memory) &&
+         (find_symbol(library, "cuDeviceGetUuid_v2", driver.uuid) || find_symbol(library, "cuDeviceGetUuid", driver.uuid)) &&
+         find_symbol(library, "cuDeviceGetAttribute", driver.attribute);
+}
+
+std::uint32_t attribute_of(const Driver& driver, int which, int device) {
+  int value = 0;
+  return driver.attribute(&value, which, device) == 0 && value > 0 ? static_cast<std::uint32_t>(value) : 0;
+}
+
+void describe(const Driver& driver, int device, cupti::DeviceRecord& record) {
+  std::size_t bytes = 0;
+  if (driver.memory(&bytes, device) == 0) record.memory_bytes = bytes;
+  driver.uuid(record.uuid, device);
+  record.core_clock = attribute_of(driver, kClockRate, device);
+  record.sm_count = attribute_of(driver, kSmCount, device);
+  record.l2_bytes = attribute_of(driver, kL2Bytes, device);
+  record.compute_major = attribute_of(driver, kComputeMajor, device);
+  record.compute_minor = attribute_of(driver, kComputeMinor, device);
+  // Two transfers a clock, in kHz times bytes.
+  record.memory_bandwidth =
+      std::uint64_t{2} * attribute_of(driver, kMemoryClockRate, device) * (attribute_of(driver, kMemoryBusWidth, device) / 8);
+}
+
+// Asks the CUDA driver in this process for its GPUs and calls visit for each, as CUPTI would have described it. For
+// where CUPTI does not: it tells of GPUs only when they were found after it was asked to.
+void visit_devices(void (*visit)(const cupti::DeviceRecord& device)) {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return;
+  Driver driver{};
+  int count = 0;
+  if (find_driver(library, driver) && driver.count(&count) == 0)
+    for (int i = 0; i < count; ++i) {
+      int device = 0;
+      char name[256] = "";
+      if (driver.get(&device, i) != 0 || driver.name(name, sizeof name - 1, device) != 0) continue;
+      cupti::DeviceRecord record{};
+      record.kind = cupti::kDevice;
+      record.id = static_cast<std::uint32_t>(i);
+      record.name = name;
+      describe(driver, device, record);
+      visit(record);
+    }
+  dlclose(library);
+}
 
 struct GpuTrace {
   const CuptiLibrary* library = nullptr;  // nullptr: nothing is traced
@@ -165,7 +227,7 @@ void enable_activities() {
   for (auto kind : kWork) enable(kind);
   if (graphs_as_wholes()) enable(cupti::kGraphTrace);  // it takes the place of the records of their nodes
   // They cost every launch 0.2 to 0.6 µs (of 4 to 6 on an H200). That there was a wait, and for how long, is known from
-  // the call that waited; which stream for, from stream_waits.
+  // the call that waited; which stream for, from around_stream_wait().
   if (choice == CallChoice::kAll && api().cuptiActivityEnable(cupti::kSynchronization) == cupti::kSuccess &&
       api().cuptiActivityEnableAllSyncRecords != nullptr)
     api().cuptiActivityEnableAllSyncRecords(0);  // queries that found nothing finished are no synchronisation

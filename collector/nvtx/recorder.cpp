@@ -12,8 +12,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "collector/host_program.h"
 #include "collector/lock.h"
-#include "collector/tell_user.h"
 #include "collector/trace_file.h"
 #include "collector/trace_format.h"
 
@@ -65,22 +65,24 @@ void put(Chunk& chunk, const void* record, std::size_t bytes) {
   chunk.used += static_cast<std::uint32_t>(bytes);
 }
 
-bool next_chunk(ThreadState& thread) {
-  if (thread.chunk.data != nullptr) munmap(thread.chunk.data, kChunkBytes);
-  thread.chunk = {};
-  ThreadStart start{};
-  {
-    Lock lock(recorder.file_mutex);
-    if (!recorder.active.load(std::memory_order_relaxed)) return false;
-    if (!recorder.file.acquire(thread.chunk)) {
-      recorder.active.store(false, std::memory_order_relaxed);
-      return false;
-    }
-    start.sequence = recorder.file.next_sequence();
+// In place of the one in hand.
+bool replace(Chunk& chunk, bool (TraceFile::*acquire)(Chunk& chunk), ThreadStart& start) {
+  if (chunk.data != nullptr) munmap(chunk.data, kChunkBytes);
+  chunk = {};
+  Lock lock(recorder.file_mutex);
+  if (!recorder.active.load(std::memory_order_relaxed)) return false;
+  if (!(recorder.file.*acquire)(chunk)) {
+    recorder.active.store(false, std::memory_order_relaxed);
+    return false;
   }
+  start.sequence = recorder.file.next_sequence();
+  return true;
+}
+
+bool next_chunk(ThreadState& thread) {
+  ThreadStart start{{Kind::kThreadStart, sizeof start, 0}, 0, static_cast<std::uint32_t>(gettid()), 0, {}};
+  if (!replace(thread.chunk, &TraceFile::acquire, start)) return false;
   thread.generation = recorder.generation.load(std::memory_order_relaxed);
-  start.head = {Kind::kThreadStart, sizeof start, 0};
-  start.tid = static_cast<std::uint32_t>(gettid());
   prctl(PR_GET_NAME, start.name);
   put(thread.chunk, &start, sizeof start);
   pthread_setspecific(recorder.thread_exit, &thread);
@@ -88,16 +90,8 @@ bool next_chunk(ThreadState& thread) {
 }
 
 bool next_gpu_chunk() {
-  if (recorder.gpu_chunk.data != nullptr) munmap(recorder.gpu_chunk.data, kChunkBytes);
-  recorder.gpu_chunk = {};
   ThreadStart start{{Kind::kThreadStart, sizeof start, 0}, 0, 0, 0, "gpu"};
-  Lock lock(recorder.file_mutex);
-  if (!recorder.active.load(std::memory_order_relaxed)) return false;
-  if (!recorder.file.acquire_fresh(recorder.gpu_chunk)) {
-    recorder.active.store(false, std::memory_order_relaxed);
-    return false;
-  }
-  start.sequence = recorder.file.next_sequence();
+  if (!replace(recorder.gpu_chunk, &TraceFile::acquire_fresh, start)) return false;
   put(recorder.gpu_chunk, &start, sizeof start);
   return true;
 }

@@ -1,4 +1,4 @@
-#include "collector/sampling/stall_sampler.h"
+#include "collector/sampling/samplers.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -6,11 +6,9 @@
 
 #include <unistd.h>
 
-#include "collector/at_exit.h"
-#include "collector/counters/counter_trouble.h"
 #include "collector/counters/metric_set.h"
-#include "collector/environment.h"
 #include "collector/gpu/log.h"
+#include "collector/host_program.h"
 #include "collector/lock.h"
 #include "collector/trace_format.h"
 

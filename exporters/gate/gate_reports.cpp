@@ -8,7 +8,7 @@
 #include "exporters/report/html/html.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/markdown.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/text_table.h"
 #include "model/words.h"
 

@@ -11,7 +11,7 @@
 
 #include "exporters/nsys_sqlite/enums.h"
 #include "exporters/nsys_sqlite/sqlite_table.h"
-#include "model/sampled_metric.h"
+#include "model/metric_series.h"
 #include "model/words.h"
 
 namespace nl::exporters {

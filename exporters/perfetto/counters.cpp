@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "exporters/report/text/figure_text.h"
-#include "model/sampled_metric.h"
+#include "model/metric_series.h"
 
 namespace nl::exporters::perfetto {
 namespace {

@@ -14,8 +14,8 @@
 #include "exporters/report/text/links.h"
 #include "exporters/report/text/markdown.h"
 #include "exporters/report/text/run_text.h"
-#include "model/budget_bins.h"
 #include "model/glossary.h"
+#include "model/stage.h"
 #include "model/words.h"
 
 namespace nl::exporters {

@@ -1,7 +1,7 @@
 #include "exporters/run_json/run_json.h"
 #include "exporters/run_json/schema_writer.h"
 #include "exporters/run_json/writer.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 
 namespace nl::exporters {
 

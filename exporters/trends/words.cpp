@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/figures.h"
+#include "model/visible_text.h"
 
 namespace nl::exporters::trends {
 namespace {

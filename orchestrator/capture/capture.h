@@ -7,7 +7,6 @@
 #include "model/codes.h"
 #include "model/counters.h"
 #include "model/evidence.h"
-#include "model/ncu.h"
 #include "model/run.h"
 #include "model/trace.h"
 #include "orchestrator/capture/pass_runner.h"

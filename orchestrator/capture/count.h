@@ -10,7 +10,7 @@
 #include "analysis/analyse.h"
 #include "analysis/staging/found/found.h"
 #include "model/codes.h"
-#include "model/ncu.h"
+#include "model/counters.h"
 #include "model/run.h"
 #include "model/trace.h"
 #include "orchestrator/capture/capture.h"

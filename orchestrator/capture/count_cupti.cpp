@@ -6,7 +6,7 @@
 #include "analysis/figures/counters/join_counters.h"
 #include "model/words.h"
 #include "orchestrator/capture/count.h"
-#include "parsers/collector/counters.h"
+#include "parsers/collector/trace.h"
 
 namespace fs = std::filesystem;
 

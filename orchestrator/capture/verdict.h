@@ -6,7 +6,7 @@
 
 #include "model/codes.h"
 #include "model/error.h"
-#include "model/problems.h"
+#include "model/words.h"
 
 namespace nl::orchestrator {
 

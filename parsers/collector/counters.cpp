@@ -1,4 +1,4 @@
-#include "parsers/collector/counters.h"
+#include "parsers/collector/trace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "parsers/collector/records.h"
-#include "parsers/collector/replay.h"
 #include "parsers/nsys/strings.h"
 #include "parsers/registry.h"
 
@@ -20,15 +19,13 @@ using collector_trace::KernelCount;
 using collector_trace::MetricSet;
 using collector_trace::StageCount;
 
-std::string clean(const std::string& text) { return mended_utf8(text).value_or(text); }
-
 Dim3 dims(const std::uint32_t (&three)[3]) { return {three[0], three[1], three[2]}; }
 
 bool possible(Ns time_ns) { return time_ns >= 0 && time_ns < std::numeric_limits<Ns>::max() / 2; }
 
 void add_metrics(const MetricSet& set, const std::vector<double>& values, std::map<std::string, double>& metrics) {
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (std::isfinite(values[i])) metrics.emplace(clean(set.series.metrics[i]), values[i]);
+    if (std::isfinite(values[i])) metrics.emplace(as_utf8(set.series.metrics[i]), values[i]);
 }
 
 // When the ranges of all processes of a pass began, by domain and name: windows are numbered among them, as the trace
@@ -94,8 +91,8 @@ class FileCounters {
       return;
     }
     WindowCounters window;
-    window.domain = clean(*domain);
-    window.name = clean(*name);
+    window.domain = as_utf8(*domain);
+    window.name = as_utf8(*name);
     window.device = static_cast<std::int32_t>(record.device);
     // A window is opened just before its range is recorded. The collector's own number begins with CUDA.
     window.first = begins_.number(file_, record.domain, record.name, record.start_ns).value_or(record.first);
@@ -161,7 +158,7 @@ class FileCounters {
     NcuLaunch launch;
     launch.id = report_.kernels.launches.size();
     launch.pid = file_.header.pid;
-    launch.kernel_name = clean(file_.gpu.names.at(record.kernel));
+    launch.kernel_name = as_utf8(file_.gpu.names.at(record.kernel));
     launch.device = static_cast<std::int32_t>(record.device);
     launch.context = record.context;
     launch.grid = dims(record.grid);
@@ -170,7 +167,7 @@ class FileCounters {
     for (const KernelCount* count : counts) {
       const MetricSet& set = file_.gpu.metrics.sets[count->set];
       for (std::size_t i = 0; i < count->values.size(); ++i) {
-        std::string metric = clean(set.series.metrics[i]);
+        std::string metric = as_utf8(set.series.metrics[i]);
         bool warm_dram = in_place && passes(*count) > 1 && metric.find("dram_") != std::string::npos;
         if (warm_dram || !std::isfinite(count->values[i])) continue;
         launch.metrics.emplace(metric, count->values[i]);
@@ -198,7 +195,7 @@ class FileCounters {
       for (const Range* range : open)
         if (trace.threads[range->thread].tid == leaders[i]->record.tid)
           report_.kernels.launches[first + i].ranges.push_back(
-              {clean(trace.strings[range->domain]), clean(trace.strings[range->name]), range->style});
+              {as_utf8(trace.strings[range->domain]), as_utf8(trace.strings[range->name]), range->style});
     }
   }
 

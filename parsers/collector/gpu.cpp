@@ -5,9 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "parsers/collector/notes.h"
-#include "parsers/collector/text.h"
-
 namespace nl::parsers::collector_trace {
 namespace {
 

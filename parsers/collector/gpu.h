@@ -1,19 +1,49 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "collector/trace_format.h"
 #include "model/trace.h"
-#include "parsers/collector/metrics.h"
 #include "parsers/nsys/graph_nodes.h"
 
-// The GPU half of a collector's file: packed blocks taken apart. Numbers refer to the vectors here until
-// collector_trace_merge.cpp gives them those of the trace; times are those of the file's clock.
+// The GPU half of a collector's file: packed blocks taken apart. Numbers refer to the vectors here until merge.cpp and
+// counters.cpp give them those of a trace or a report; times are those of the file's clock.
 namespace nl::parsers::collector_trace {
+
+using Damage = DamagedRows;
+
+struct MetricSet {
+  trace_format::MetricUse use = trace_format::MetricUse::kSamples;
+  std::uint32_t passes = 1;
+  MetricSeries series;  // the names, and the samples where it is for these
+};
+
+template <typename Record>
+struct Counted {
+  std::uint32_t set = kNone;  // index into sets
+  Record record{};
+  std::vector<double> values;
+};
+using StageCount = Counted<trace_format::StageCounters>;
+using KernelCount = Counted<trace_format::KernelCounters>;
+
+// Counters, samples and stalls.
+struct GpuMetrics {
+  std::vector<MetricSet> sets;
+  std::unordered_map<std::uint32_t, std::uint32_t> set_numbers;  // the collector's → index
+  std::vector<StageCount> stages;
+  std::vector<KernelCount> kernels;
+  std::unordered_map<std::uint32_t, std::string> stall_reasons;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, std::uint64_t>>
+      stalls;  // (function, device) → reason → samples
+};
 
 struct GpuShape {
   std::uint32_t name = 0;  // of names
@@ -82,7 +112,28 @@ struct GpuData {
   bool recorded() const { return session || !kernels.empty() || !mem_ops.empty() || !graph_runs.empty(); }
 };
 
+// A value as it lies in a file, wherever that may be: no alignment is assumed.
+template <typename Value>
+Value load(const char* at) {
+  Value value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// The text of a String record; nothing, and counted, where that is not all there.
+inline std::optional<std::string> read_text(const char* at, const trace_format::Head& head, Damage& damage) {
+  auto record = load<trace_format::String>(at);
+  if (record.length <= head.bytes - sizeof record) return std::string(at + sizeof record, record.length);
+  ++damage[{Code::kStringTooLong}];
+  return std::nullopt;
+}
+
 // True where the record is one of the GPU half. `at` has head.bytes bytes.
 bool read_gpu_record(const char* at, const trace_format::Head& head, GpuData& gpu, Damage& damage);
+// Of them, those of GpuMetrics.
+bool read_metric_record(const char* at, const trace_format::Head& head, GpuMetrics& metrics, Damage& damage);
+
+// What a note of the collector means. `id`: its NoteCode; without one (an earlier collector) its words decide, here only.
+Remark remark_of_note(std::uint32_t id, std::string text);
 
 }  // namespace nl::parsers::collector_trace

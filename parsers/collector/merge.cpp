@@ -5,8 +5,7 @@
 #include <tuple>
 
 #include "model/cuda_calls.h"
-#include "parsers/copy_kinds.h"
-#include "parsers/kernel_demangle.h"
+#include "parsers/cuda_names.h"
 #include "parsers/nsys/correlation.h"
 #include "parsers/nsys/strings.h"
 
@@ -49,9 +48,7 @@ void sort_by_start(std::vector<Row>& rows, std::vector<std::uint32_t>& nodes) {
 
 StringId GpuMerge::name_of(const GpuData& gpu, std::uint32_t number) {
   auto found = gpu.names.find(number);
-  if (found != gpu.names.end())
-    if (auto mended = mended_utf8(found->second)) return trace_.strings.intern(*mended);
-  return found != gpu.names.end() ? trace_.strings.intern(found->second) : StringId();
+  return found != gpu.names.end() ? trace_.strings.intern(as_utf8(found->second)) : StringId();
 }
 
 std::uint32_t GpuMerge::shape_of(const GpuShape& raw, const GpuData& gpu) {

@@ -1,11 +1,8 @@
-#include "parsers/collector/metrics.h"
+#include "parsers/collector/gpu.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string_view>
-
-#include "parsers/collector/text.h"
 
 namespace nl::parsers::collector_trace {
 namespace {
@@ -59,11 +56,12 @@ Value measured(Value value, Damage& damage) {
 }
 
 // One window of a stage or one launch: the record, then a double for each metric of its set.
-template <typename Count, typename Record>
-void read_count(const char* at, const format::Head& head, MetricUse use, std::vector<Count>& counts, GpuMetrics& metrics, Damage& damage) {
+template <typename Record>
+void read_count(const char* at, const format::Head& head, MetricUse use, std::vector<Counted<Record>>& counts, GpuMetrics& metrics,
+                Damage& damage) {
   std::uint32_t set = known_set(metrics, head.id, use, damage);
   if (set == kNone) return;
-  Count count;
+  Counted<Record> count;
   count.set = set;
   count.record = load<Record>(at);
   std::size_t values = metrics.sets[set].series.metrics.size();
@@ -105,10 +103,6 @@ void read_samples(const char* at, const format::Head& head, GpuMetrics& metrics,
   }
 }
 
-void read_stall_reason(const char* at, const format::Head& head, GpuMetrics& metrics, Damage& damage) {
-  if (auto text = read_text(at, head, damage)) metrics.stall_reasons.insert_or_assign(head.id, std::move(*text));
-}
-
 void read_stalls(const char* at, const format::Head& head, GpuMetrics& metrics, Damage& damage) {
   auto record = load<format::Stalls>(at);
   if (record.count > (head.bytes - sizeof record) / sizeof(format::StallCount)) {
@@ -127,14 +121,12 @@ void read_stalls(const char* at, const format::Head& head, GpuMetrics& metrics, 
 bool read_metric_record(const char* at, const format::Head& head, GpuMetrics& metrics, Damage& damage) {
   switch (head.kind) {
     case Kind::kMetricSet: read_set(at, head, metrics, damage); return true;
-    case Kind::kStageCounters:
-      read_count<StageCount, format::StageCounters>(at, head, MetricUse::kStage, metrics.stages, metrics, damage);
-      return true;
-    case Kind::kKernelCounters:
-      read_count<KernelCount, format::KernelCounters>(at, head, MetricUse::kKernel, metrics.kernels, metrics, damage);
-      return true;
+    case Kind::kStageCounters: read_count(at, head, MetricUse::kStage, metrics.stages, metrics, damage); return true;
+    case Kind::kKernelCounters: read_count(at, head, MetricUse::kKernel, metrics.kernels, metrics, damage); return true;
     case Kind::kSamples: read_samples(at, head, metrics, damage); return true;
-    case Kind::kStallReason: read_stall_reason(at, head, metrics, damage); return true;
+    case Kind::kStallReason:
+      if (auto text = read_text(at, head, damage)) metrics.stall_reasons.insert_or_assign(head.id, std::move(*text));
+      return true;
     case Kind::kStalls: read_stalls(at, head, metrics, damage); return true;
     default: return false;
   }

@@ -1,4 +1,4 @@
-#include "parsers/collector/notes.h"
+#include "parsers/collector/gpu.h"
 
 #include <string_view>
 

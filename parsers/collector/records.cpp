@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "model/error.h"
-#include "parsers/collector/text.h"
+#include "parsers/collector/gpu.h"
 
 namespace nl::parsers::collector_trace {
 namespace {

@@ -1,4 +1,4 @@
-#include "parsers/collector/replay.h"
+#include "parsers/collector/records.h"
 
 #include <algorithm>
 

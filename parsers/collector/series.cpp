@@ -42,8 +42,6 @@ void sort_by_start(MetricSeries& series) {
   series.values = std::move(sorted.values);
 }
 
-std::string clean(const std::string& text) { return mended_utf8(text).value_or(text); }
-
 }  // namespace
 
 void add_series(GpuMetrics& metrics, Ns origin_ns, Trace& trace) {
@@ -51,7 +49,7 @@ void add_series(GpuMetrics& metrics, Ns origin_ns, Trace& trace) {
     MetricSeries& series = set.series;
     if (set.use != trace_format::MetricUse::kSamples) ++trace.stats.rows_read["counter sets"];  // the file is of a counter pass
     if (set.use != trace_format::MetricUse::kSamples || (series.start_ns.empty() && series.overflows == 0)) continue;
-    for (std::string& metric : series.metrics) metric = clean(metric);
+    for (std::string& metric : series.metrics) metric = as_utf8(metric);
     for (Ns& start_ns : series.start_ns) start_ns -= origin_ns;
     trace.stats.rows_read["GPU samples"] += series.start_ns.size();
     auto known =
@@ -76,14 +74,14 @@ void add_stalls(const GpuData& gpu, Trace& trace) {
       continue;
     }
     auto device = static_cast<std::int32_t>(place.second);
-    std::string kernel = clean(name->second);
+    std::string kernel = as_utf8(name->second);
     auto known = std::find_if(trace.stalls.begin(), trace.stalls.end(),
                               [&](const StallSample& s) { return s.kernel == kernel && s.device == device; });
     if (known == trace.stalls.end()) known = trace.stalls.insert(known, {std::move(kernel), device, {}});
     for (const auto& [reason, samples] : reasons) {
       auto text = gpu.metrics.stall_reasons.find(reason);
       if (text == gpu.metrics.stall_reasons.end()) ++trace.stats.rows_damaged[{Code::kPartLost, {"stall reason", "name"}}];
-      else known->reasons[clean(text->second)] += samples;
+      else known->reasons[as_utf8(text->second)] += samples;
     }
     trace.stats.rows_read["functions with sampled stalls"] = trace.stalls.size();
   }

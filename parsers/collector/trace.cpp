@@ -6,12 +6,11 @@
 #include "model/error.h"
 #include "parsers/collector/merge.h"
 #include "parsers/collector/records.h"
-#include "parsers/collector/replay.h"
 #include "parsers/registry.h"
 
 // What becomes of what: a file → Process; ThreadStart and ThreadName → Thread; Push with its Pop, Start
 // with its End → Range; Mark → Mark; String → the pool. What the GPU half wrote is merged by
-// collector_trace_merge.cpp and collector_trace_series.cpp. A bad header is an error, a bad record is counted.
+// merge.cpp and series.cpp. A bad header is an error, a bad record is counted.
 namespace nl::parsers {
 namespace {
 

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "model/error.h"
 #include "parsers/hf/config.h"
-#include "parsers/process_files.h"
+#include "parsers/input_files.h"
 
 namespace fs = std::filesystem;
 
@@ -103,12 +104,32 @@ class Facts {
   std::uint64_t most_tokens_ = 0;
 };
 
+void add_dtypes_of(const fs::path& file, RecordedDtypes& out) {
+  const Json document = facts_document(file);
+  const Json& operators = member(document, "operators");
+  if (!operators.is_array()) return out.notes.push_back(fmt::format("{} is no whole JSON", file.filename().string()));
+  for (const Json& row : operators) {
+    OperatorDtypes recorded{text_of_member(row, "name"), text_of_member(row, "shapes"), text_of_member(row, "dtypes")};
+    if (!recorded.name.empty() && !recorded.dtypes.empty()) out.operators.push_back(std::move(recorded));
+  }
+}
+
 }  // namespace
 
 ProcessFacts read_facts(const fs::path& folder) {
   Facts facts;
   for (const fs::path& file : process_files(folder, "", ".json", kMaxFactsBytes)) facts.add(file);
   return facts.take();
+}
+
+RecordedDtypes read_dtypes(const fs::path& folder) {
+  RecordedDtypes out;
+  for (const fs::path& file : process_files(folder, "dtypes-", ".json", kMaxFactsBytes)) add_dtypes_of(file, out);
+  std::sort(out.operators.begin(), out.operators.end(), [](const OperatorDtypes& a, const OperatorDtypes& b) {
+    return std::tie(a.name, a.shapes, a.dtypes) < std::tie(b.name, b.shapes, b.dtypes);
+  });
+  out.operators.erase(std::unique(out.operators.begin(), out.operators.end()), out.operators.end());
+  return out;
 }
 
 }  // namespace nl::parsers

@@ -26,7 +26,17 @@ struct ProcessFacts {
   bool uses_torch() const { return versions.contains("torch"); }
 };
 
-// Of all processes of the run; of several models the one that generated the most.
+// Of all processes of the run, and so are the types; of several models the one that generated the most.
 ProcessFacts read_facts(const std::filesystem::path& folder);
+
+// The data types of the operators' arguments, which PyTorch's ranges do not carry; nvtx/python/auto writes dtypes-<pid>.json:
+//
+//   {"operators": [{"name": "aten::mm", "shapes": "[[1, 2048], [2048, 2048]]", "dtypes": "[bfloat16, bfloat16]"}]}
+struct RecordedDtypes {
+  std::vector<OperatorDtypes> operators;  // each combination once, by name, shapes and types
+  std::vector<std::string> notes;         // what could not be read
+};
+
+RecordedDtypes read_dtypes(const std::filesystem::path& folder);
 
 }  // namespace nl::parsers

@@ -32,7 +32,4 @@ class HfFields {
 // The vision tower and its projector, where the file has a vision_config.
 void map_hf_vision(const HfFields& root, const HfFields& text, HfConfig& out);
 
-// The two towers of DeepSeek-OCR, whose vision_config has them by name where others have a width.
-void map_deep_encoder(const HfFields& root, const HfFields& vision, HfConfig& out);
-
 }  // namespace nl::parsers

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "model/error.h"
-#include "parsers/byte_source.h"
+#include "parsers/input_files.h"
 
 namespace nl::parsers {
 namespace {

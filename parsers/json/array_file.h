@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "model/error.h"
+#include "parsers/input_files.h"
+
 namespace nl::parsers {
 
 // The objects of one array of a JSON file, one after another, in memory that does not grow with the file:
@@ -53,5 +56,21 @@ class JsonArrayFile {
   bool ended_ = false, array_done_ = false, cut_off_ = false;
   std::uint64_t passed_over_ = 0;
 };
+
+inline constexpr int kEventsLookedAt = 1000;  // names of processes and threads may come first
+
+// Whether one of the first events of the array is one of the format's own.
+template <typename Reader, typename Event, typename IsOwn>
+bool any_event(const FileHead& head, const char* member, IsOwn is_own) {
+  try {
+    JsonArrayFile file(head.path, member);
+    Reader reader;
+    Event event;
+    for (int i = 0; i < kEventsLookedAt && file.next(); ++i)
+      if (reader.read(file, event) && is_own(event)) return true;
+  } catch (const Error&) {  // no JSON, or no such array
+  }
+  return false;
+}
 
 }  // namespace nl::parsers

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/ncu.h"
+#include "model/counters.h"
 
-// What the cells of an ncu table hold.
+// The records that ncu --csv writes, and what their cells hold.
 namespace nl::parsers {
 
 // How the file writes numbers: ncu follows the locale, and says nowhere which one it was.
@@ -47,5 +48,18 @@ std::string raw_metric_name(std::string_view section, std::string_view metric, b
 // The ranges in ncu's NVTX columns: push/pop ones of the launching thread, or start/end ones of the
 // process. ncu lists them domain by domain, outermost first within a domain.
 void read_ncu_ranges(std::string_view cell, RangeStyle style, std::vector<NcuRange>& out);
+
+using CsvFields = std::vector<std::string>;
+
+// What stands between the records of `ncu --csv`: the tool's own ==…== lines, the program's output.
+struct NcuCsvSink {
+  std::function<void(const CsvFields&)> header;   // "ID","Process ID",…
+  std::function<void(const CsvFields&)> record;   // every record after the first header
+  std::function<void(std::string_view)> message;  // an ==…== line
+  std::function<void(Code)> damaged;              // a record that could not be read
+};
+
+// Finds the CSV records in what ncu wrote to standard output.
+void split_ncu_csv(std::string_view text, const NcuCsvSink& sink);
 
 }  // namespace nl::parsers

@@ -14,7 +14,6 @@
 
 #include "model/error.h"
 #include "parsers/ncu/cells.h"
-#include "parsers/ncu/csv_records.h"
 #include "parsers/registry.h"
 
 namespace nl::parsers {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "model/ncu.h"
+#include "model/counters.h"
 
 // `ncu --csv --page raw` or `--page details`, of any locale and unit, with ==…== lines and the program's
 // own output between the rows. What becomes of what:

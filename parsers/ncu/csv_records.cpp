@@ -1,4 +1,4 @@
-#include "parsers/ncu/csv_records.h"
+#include "parsers/ncu/cells.h"
 
 #include <csv.h>
 

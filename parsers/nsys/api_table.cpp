@@ -1,15 +1,63 @@
 #include "parsers/nsys/tables.h"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <tuple>
 #include <unordered_map>
 
+#include <sys/mman.h>
+
 #include "model/cuda_calls.h"
 #include "model/error.h"
-#include "parsers/nsys/call_blocks.h"
 
 namespace nl::parsers {
 namespace {
+
+// API calls that are gathered before it is known how many there are. Never moves what is there, and while it is
+// drained gives the memory back block by block: straight to the system, because the allocator would keep
+// it and the calls would be in memory twice.
+class CallBlocks {
+ public:
+  void push_back(const ApiCall& call) {
+    if (few_.size() < kFew) {
+      few_.push_back(call);
+      return;
+    }
+    if (used_ == kBlock || blocks_.empty()) add_block();
+    blocks_.back().get()[used_++] = call;
+  }
+  std::size_t size() const { return few_.size() + (blocks_.empty() ? 0 : (blocks_.size() - 1) * kBlock + used_); }
+
+  template <typename Visit>
+  void drain(Visit visit) {
+    for (const ApiCall& call : few_) visit(call);
+    for (auto& block : blocks_) {
+      std::size_t count = &block == &blocks_.back() ? used_ : kBlock;
+      for (std::size_t i = 0; i < count; ++i) visit(block.get()[i]);
+      block.reset();
+    }
+    *this = CallBlocks();
+  }
+
+ private:
+  static constexpr std::size_t kFew = 1024;  // most threads have no more
+  static constexpr std::size_t kBlock = 32768;
+  struct Unmap {
+    void operator()(ApiCall* calls) const { ::munmap(calls, kBlock * sizeof(ApiCall)); }
+  };
+
+  void add_block() {
+    void* memory = ::mmap(nullptr, kBlock * sizeof(ApiCall), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    blocks_.emplace_back(static_cast<ApiCall*>(memory));
+    used_ = 0;
+  }
+
+  std::vector<ApiCall> few_;
+  std::vector<std::unique_ptr<ApiCall, Unmap>> blocks_;
+  std::size_t used_ = 0;  // of the last block
+};
 
 constexpr const char* kTable = "CUPTI_ACTIVITY_KIND_RUNTIME";
 constexpr std::size_t kMaxThreads = 1 << 20;  // what ApiCall::thread can tell apart
@@ -34,16 +82,68 @@ class ApiPart {
   ApiPart(const Launches& launches, const std::vector<std::int64_t>& global_pids, bool all_calls)
       : launches_(launches), global_pids_(global_pids), all_calls_(all_calls) {}
 
-  void read(const NsysDatabase& database, const RowSpan& span);
+  // start end eventClass globalTid correlationId nameId returnValue callchainId
+  // 458114882 603411510 0 281485412139643 118 732 0 NULL
+  void read(const NsysDatabase& database, const RowSpan& span) {
+    NsysStrings strings(database, pool_);
+    NsysRows row = database.select(kTable, {"start", "end", "globalTid", "correlationId", "nameId"}, span);
+    while (row.next()) {
+      ++rows;
+      if (row.is_null(kStart) || row.is_null(kEnd)) {
+        ++no_time;
+        continue;
+      }
+      Ns start = row.integer(kStart), end = row.integer(kEnd);
+      if (!packable(start, end)) {
+        ++bad_time;
+        continue;
+      }
+      std::uint32_t name = name_slot(row.integer(kName), strings);
+      names[name].durations.add(end - start);
+      std::uint32_t thread = thread_slot(row.integer(kGlobalTid));
+      auto correlation = row.is_null(kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(kCorrelation));
+      const CorrelationMap* launched = threads[thread].launches;
+      bool launches = launched && correlation != kNone && launched->contains(correlation);
+      const bool kept = launches || names[name].synchronises || all_calls_;
+      if (!kept && end - start < kLongCallNs) continue;
+      ApiCall call;
+      call.start_ns = start;
+      call.duration_ns = static_cast<std::uint64_t>(end - start);
+      call.name = StringId{name};
+      call.correlation = correlation;
+      (kept ? threads[thread].calls : threads[thread].other_calls).push_back(call);
+    }
+  }
 
   std::vector<NameSlot> names;
   std::vector<ThreadSlot> threads;
   std::uint64_t rows = 0, no_time = 0, bad_time = 0;
 
  private:
-  std::uint32_t name_slot(std::int64_t id, NsysStrings& strings);
-  std::uint32_t thread_slot(std::int64_t global_tid);
-  const CorrelationMap* launches_of(std::int64_t global_tid) const;
+  std::uint32_t name_slot(std::int64_t id, NsysStrings& strings) {
+    constexpr std::int64_t kSmall = 1 << 16;
+    bool small = id >= 0 && id < kSmall;
+    if (small && static_cast<std::size_t>(id) < small_name_slots_.size() && small_name_slots_[id] != kNone) return small_name_slots_[id];
+    auto [found, added] = name_slots_.try_emplace(id, static_cast<std::uint32_t>(names.size()));
+    if (added) names.push_back({id, !cuda_call(pool_[strings.by_id(id)]).launches, {}});
+    if (small) {
+      if (static_cast<std::size_t>(id) >= small_name_slots_.size()) small_name_slots_.resize(id + 1, kNone);
+      small_name_slots_[id] = found->second;
+    }
+    return found->second;
+  }
+
+  std::uint32_t thread_slot(std::int64_t global_tid) {
+    if (last_thread_ < threads.size() && threads[last_thread_].global_tid == global_tid) return last_thread_;
+    auto [found, added] = thread_slots_.try_emplace(global_tid, static_cast<std::uint32_t>(threads.size()));
+    if (added) threads.push_back({global_tid, launches_of(global_tid), {}, {}});
+    return last_thread_ = found->second;
+  }
+
+  const CorrelationMap* launches_of(std::int64_t global_tid) const {
+    auto found = std::find(global_pids_.begin(), global_pids_.end(), process_part(global_tid));
+    return launches_.of_process(found == global_pids_.end() ? kNone : static_cast<std::uint32_t>(found - global_pids_.begin()));
+  }
 
   StringPool pool_;
   const Launches& launches_;
@@ -53,64 +153,6 @@ class ApiPart {
   std::uint32_t last_thread_ = 0;
   std::vector<std::uint32_t> small_name_slots_;  // by name id, for the low ids that exports use
 };
-
-std::uint32_t ApiPart::name_slot(std::int64_t id, NsysStrings& strings) {
-  constexpr std::int64_t kSmall = 1 << 16;
-  bool small = id >= 0 && id < kSmall;
-  if (small && static_cast<std::size_t>(id) < small_name_slots_.size() && small_name_slots_[id] != kNone) return small_name_slots_[id];
-  auto [found, added] = name_slots_.try_emplace(id, static_cast<std::uint32_t>(names.size()));
-  if (added) names.push_back({id, !cuda_call(pool_[strings.by_id(id)]).launches, {}});
-  if (small) {
-    if (static_cast<std::size_t>(id) >= small_name_slots_.size()) small_name_slots_.resize(id + 1, kNone);
-    small_name_slots_[id] = found->second;
-  }
-  return found->second;
-}
-
-std::uint32_t ApiPart::thread_slot(std::int64_t global_tid) {
-  if (last_thread_ < threads.size() && threads[last_thread_].global_tid == global_tid) return last_thread_;
-  auto [found, added] = thread_slots_.try_emplace(global_tid, static_cast<std::uint32_t>(threads.size()));
-  if (added) threads.push_back({global_tid, launches_of(global_tid), {}, {}});
-  return last_thread_ = found->second;
-}
-
-const CorrelationMap* ApiPart::launches_of(std::int64_t global_tid) const {
-  auto found = std::find(global_pids_.begin(), global_pids_.end(), process_part(global_tid));
-  return launches_.of_process(found == global_pids_.end() ? kNone : static_cast<std::uint32_t>(found - global_pids_.begin()));
-}
-
-// start end eventClass globalTid correlationId nameId returnValue callchainId
-// 458114882 603411510 0 281485412139643 118 732 0 NULL
-void ApiPart::read(const NsysDatabase& database, const RowSpan& span) {
-  NsysStrings strings(database, pool_);
-  NsysRows row = database.select(kTable, {"start", "end", "globalTid", "correlationId", "nameId"}, span);
-  while (row.next()) {
-    ++rows;
-    if (row.is_null(kStart) || row.is_null(kEnd)) {
-      ++no_time;
-      continue;
-    }
-    Ns start = row.integer(kStart), end = row.integer(kEnd);
-    if (!packable(start, end)) {
-      ++bad_time;
-      continue;
-    }
-    std::uint32_t name = name_slot(row.integer(kName), strings);
-    names[name].durations.add(end - start);
-    std::uint32_t thread = thread_slot(row.integer(kGlobalTid));
-    auto correlation = row.is_null(kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(kCorrelation));
-    const CorrelationMap* launched = threads[thread].launches;
-    bool launches = launched && correlation != kNone && launched->contains(correlation);
-    const bool kept = launches || names[name].synchronises || all_calls_;
-    if (!kept && end - start < kLongCallNs) continue;
-    ApiCall call;
-    call.start_ns = start;
-    call.duration_ns = static_cast<std::uint64_t>(end - start);
-    call.name = StringId{name};
-    call.correlation = correlation;
-    (kept ? threads[thread].calls : threads[thread].other_calls).push_back(call);
-  }
-}
 
 void sort_by_start(std::vector<ApiCall>& calls, std::size_t first) {
   auto begin = calls.begin() + static_cast<std::ptrdiff_t>(first);

@@ -168,6 +168,10 @@ bool NsysDatabase::has_column(std::string_view table, std::string_view column) c
   return found != tables_->end() && found->second.columns.contains(column);
 }
 
+bool NsysDatabase::has_columns(std::string_view table, Columns columns) const {
+  return std::all_of(columns.begin(), columns.end(), [&](std::string_view column) { return has_column(table, column); });
+}
+
 bool NsysDatabase::is_row_key(std::string_view table, std::string_view column) const {
   auto found = tables_->find(table);
   return found != tables_->end() && found->second.row_key == column;

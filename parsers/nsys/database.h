@@ -54,16 +54,17 @@ class NsysDatabase {
   ~NsysDatabase();
   NsysDatabase(NsysDatabase&&) noexcept;
 
+  using Columns = std::initializer_list<std::string_view>;
   NsysDatabase another_connection() const;
   bool has_table(std::string_view table) const;
   bool has_column(std::string_view table, std::string_view column) const;
+  bool has_columns(std::string_view table, Columns columns) const;  // all of them
   // Whether looking a row up by this column needs no scan of the table.
   bool is_row_key(std::string_view table, std::string_view column) const;
   const std::string& file() const { return file_; }
   std::uint64_t size_bytes() const { return size_bytes_; }
 
   RowSpan rows_of(std::string_view table) const;
-  using Columns = std::initializer_list<std::string_view>;
   // A column that the table lacks reads as NULL.
   NsysRows select(std::string_view table, Columns columns) const;
   NsysRows select(std::string_view table, Columns columns, const RowSpan& span) const;

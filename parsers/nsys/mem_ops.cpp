@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "parsers/copy_kinds.h"
+#include "parsers/cuda_names.h"
 #include "parsers/nsys/tables.h"
 
 namespace nl::parsers {

@@ -19,16 +19,90 @@ using DomainKey = std::pair<std::int64_t, std::int64_t>;
 class RangeReader {
  public:
   RangeReader(NsysStrings& strings, NsysPlaces& places, Trace& trace) : strings_(strings), places_(places), trace_(trace) {}
-  void read(NsysRows& row);
-  void finish();
+
+  // start end eventType text globalTid endGlobalTid textId domainId …
+  // 603766700 604066700 59 'prefill' 281485412139643 NULL NULL 1
+  void read(NsysRows& row) {
+    auto& read = trace_.stats.rows_read[kTable];
+    while (row.next()) {
+      ++read;
+      read_row(row);
+    }
+  }
+
+  void finish() {
+    Ns capture_end = std::max(trace_.duration_ns, trace_.last_range_event_ns.value_or(0));
+    for (Range& range : trace_.ranges) {
+      range.domain = domain_name(range.domain.value);
+      if (range.open) range.end_ns = capture_end;
+    }
+    for (Mark& mark : trace_.marks) mark.domain = domain_name(mark.domain.value);
+  }
 
  private:
-  void read_row(const NsysRows& row);
-  void read_range(const NsysRows& row);
-  StringId name_of(const NsysRows& row);
+  void read_row(const NsysRows& row) {
+    if (row.is_null(kStart)) {
+      ++trace_.stats.rows_damaged[{Code::kNoStart, {"range or mark"}}];
+      return;
+    }
+    Ns start = row.integer(kStart);
+    trace_.last_range_event_ns =
+        std::max({trace_.last_range_event_ns.value_or(start), start, row.is_null(kEnd) ? start : row.integer(kEnd)});
+    switch (row.integer(kType)) {
+      case kPushPop:
+      case kStartEnd:
+      case kTextPushPop:
+      case kTextStartEnd: return read_range(row);
+      case kMark:
+        trace_.marks.push_back({start, name_of(row), StringId{domain_slot(domain_of(row))}, places_.thread(row.integer(kGlobalTid))});
+        return;
+      case kDomainCreate: {
+        auto [found, added] = domains_.try_emplace(domain_of(row), start, name_of(row));
+        if (!added && start < found->second.first) found->second = {start, name_of(row)};
+        return;
+      }
+      default: return;
+    }
+  }
+
+  void read_range(const NsysRows& row) {
+    Range range;
+    range.start_ns = row.integer(kStart);
+    range.open = row.is_null(kEnd);
+    range.end_ns = range.open ? range.start_ns : row.integer(kEnd);
+    if (range.end_ns < range.start_ns) {
+      ++trace_.stats.rows_damaged[{Code::kEndsBeforeStart, {"range"}}];
+      return;
+    }
+    auto type = row.integer(kType);
+    range.style = type == kPushPop || type == kTextPushPop ? RangeStyle::kPushPop : RangeStyle::kStartEnd;
+    range.name = name_of(row);
+    range.domain = StringId{domain_slot(domain_of(row))};
+    range.thread = places_.thread(row.integer(kGlobalTid));
+    if (!row.is_null(kEndGlobalTid)) range.end_thread = places_.thread(row.integer(kEndGlobalTid));
+    for (int column = kPayload; column < kPayload + 4 && !range.payload; ++column)
+      if (!row.is_null(column)) range.payload = row.integer(column);
+    trace_.ranges.push_back(range);
+  }
+
+  StringId name_of(const NsysRows& row) {
+    if (!row.is_null(kTextId))
+      if (auto registered = strings_.find(row.integer(kTextId))) return *registered;
+    return strings_.intern(row.text(kText));
+  }
+
   DomainKey domain_of(const NsysRows& row) const { return {row.integer(kDomain), row.integer(kGlobalTid) >> 24 & 0xFFFFFF}; }
-  std::uint32_t domain_slot(const DomainKey& key);
-  StringId domain_name(std::uint32_t slot) const;
+
+  std::uint32_t domain_slot(const DomainKey& key) {
+    auto [found, added] = slots_.try_emplace(key, static_cast<std::uint32_t>(keys_.size()));
+    if (added) keys_.push_back(key);
+    return found->second;
+  }
+
+  StringId domain_name(std::uint32_t slot) const {
+    auto found = domains_.find(keys_[slot]);
+    return found == domains_.end() ? StringId() : found->second.second;
+  }
 
   NsysStrings& strings_;
   NsysPlaces& places_;
@@ -37,86 +111,6 @@ class RangeReader {
   std::vector<DomainKey> keys_;                           // by slot
   std::map<DomainKey, std::pair<Ns, StringId>> domains_;  // the earliest creation
 };
-
-StringId RangeReader::name_of(const NsysRows& row) {
-  if (!row.is_null(kTextId))
-    if (auto registered = strings_.find(row.integer(kTextId))) return *registered;
-  return strings_.intern(row.text(kText));
-}
-
-std::uint32_t RangeReader::domain_slot(const DomainKey& key) {
-  auto [found, added] = slots_.try_emplace(key, static_cast<std::uint32_t>(keys_.size()));
-  if (added) keys_.push_back(key);
-  return found->second;
-}
-
-StringId RangeReader::domain_name(std::uint32_t slot) const {
-  auto found = domains_.find(keys_[slot]);
-  return found == domains_.end() ? StringId() : found->second.second;
-}
-
-void RangeReader::read_range(const NsysRows& row) {
-  Range range;
-  range.start_ns = row.integer(kStart);
-  range.open = row.is_null(kEnd);
-  range.end_ns = range.open ? range.start_ns : row.integer(kEnd);
-  if (range.end_ns < range.start_ns) {
-    ++trace_.stats.rows_damaged[{Code::kEndsBeforeStart, {"range"}}];
-    return;
-  }
-  auto type = row.integer(kType);
-  range.style = type == kPushPop || type == kTextPushPop ? RangeStyle::kPushPop : RangeStyle::kStartEnd;
-  range.name = name_of(row);
-  range.domain = StringId{domain_slot(domain_of(row))};
-  range.thread = places_.thread(row.integer(kGlobalTid));
-  if (!row.is_null(kEndGlobalTid)) range.end_thread = places_.thread(row.integer(kEndGlobalTid));
-  for (int column = kPayload; column < kPayload + 4 && !range.payload; ++column)
-    if (!row.is_null(column)) range.payload = row.integer(column);
-  trace_.ranges.push_back(range);
-}
-
-void RangeReader::read_row(const NsysRows& row) {
-  if (row.is_null(kStart)) {
-    ++trace_.stats.rows_damaged[{Code::kNoStart, {"range or mark"}}];
-    return;
-  }
-  Ns start = row.integer(kStart);
-  trace_.last_range_event_ns = std::max({trace_.last_range_event_ns.value_or(start), start, row.is_null(kEnd) ? start : row.integer(kEnd)});
-  switch (row.integer(kType)) {
-    case kPushPop:
-    case kStartEnd:
-    case kTextPushPop:
-    case kTextStartEnd: return read_range(row);
-    case kMark:
-      trace_.marks.push_back({start, name_of(row), StringId{domain_slot(domain_of(row))}, places_.thread(row.integer(kGlobalTid))});
-      return;
-    case kDomainCreate: {
-      auto [found, added] = domains_.try_emplace(domain_of(row), start, name_of(row));
-      if (!added && start < found->second.first) found->second = {start, name_of(row)};
-      return;
-    }
-    default: return;
-  }
-}
-
-// start end eventType text globalTid endGlobalTid textId domainId …
-// 603766700 604066700 59 'prefill' 281485412139643 NULL NULL 1
-void RangeReader::read(NsysRows& row) {
-  auto& read = trace_.stats.rows_read[kTable];
-  while (row.next()) {
-    ++read;
-    read_row(row);
-  }
-}
-
-void RangeReader::finish() {
-  Ns capture_end = std::max(trace_.duration_ns, trace_.last_range_event_ns.value_or(0));
-  for (Range& range : trace_.ranges) {
-    range.domain = domain_name(range.domain.value);
-    if (range.open) range.end_ns = capture_end;
-  }
-  for (Mark& mark : trace_.marks) mark.domain = domain_name(mark.domain.value);
-}
 
 }  // namespace
 

@@ -43,8 +43,10 @@ std::optional<std::string> mended_utf8(std::string_view text) {
   return mended;
 }
 
+std::string as_utf8(std::string_view text) { return mended_utf8(text).value_or(std::string(text)); }
+
 NsysStrings::NsysStrings(const NsysDatabase& database, StringPool& pool) : pool_(pool) {
-  if (!database.has_column("StringIds", "id") || !database.has_column("StringIds", "value")) return;
+  if (!database.has_columns("StringIds", {"id", "value"})) return;
   if (database.is_row_key("StringIds", "id")) lookup_.reset(new NsysRows(database.query("SELECT value FROM StringIds WHERE id = ?")));
   else load_all(database);
 }

@@ -9,7 +9,7 @@ namespace {
 // EXPORT_SCHEMA_VERSION|3.20.3 (2025) or only EXPORT_SCHEMA_VERSION_MAJOR|3 and its kin.
 void read_versions(const NsysDatabase& database, ImportStats& stats) {
   for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
-    if (!database.has_column(table, "name") || !database.has_column(table, "value")) continue;
+    if (!database.has_columns(table, {"name", "value"})) continue;
     std::map<std::string, std::string> facts;
     NsysRows row = database.select(table, {"name", "value"});
     while (row.next()) facts.emplace(row.text(0), row.text(1));
@@ -28,10 +28,7 @@ void read_gpus(const NsysDatabase& database, Trace& trace) {
   }
   NsysRows row = database.select("TARGET_INFO_GPU", {"id", "name", "uuid", "busLocation", "chipName", "smCount", "clockRate", "totalMemory",
                                                      "memoryBandwidth", "l2CacheSize", "computeMajor", "computeMinor"});
-  auto text = [&](int column) {
-    auto mended = mended_utf8(row.text(column));
-    return mended ? *mended : std::string(row.text(column));
-  };
+  auto text = [&](int column) { return as_utf8(row.text(column)); };
   auto number = [&](int column) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(column))); };
   while (row.next()) {
     Device device;

@@ -1,8 +1,8 @@
-#include "parsers/ort/event.h"
+#include "parsers/ort/nodes.h"
 
 #include <fmt/format.h>
 
-#include "parsers/byte_source.h"
+#include "parsers/input_files.h"
 #include "parsers/json/values.h"
 
 namespace nl::parsers {

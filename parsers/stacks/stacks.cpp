@@ -4,20 +4,79 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
-#include "parsers/process_files.h"
+#include "nvtx/names.h"
+#include "parsers/input_files.h"
 #include "parsers/registry.h"
-#include "parsers/sample_order.h"
-#include "parsers/stacks/clock_marks.h"
 #include "parsers/stacks/stack_file.h"
 
 namespace fs = std::filesystem;
 
 namespace nl::parsers {
 namespace {
+
+constexpr std::size_t kMarksAround = 2;  // on either side
+
+// The upper of the two middle ones where their number is even.
+Ns middle_of(std::vector<Ns> values) {
+  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), half, values.end());
+  return *half;
+}
+
+// CLOCK_MONOTONIC of one process as times of the trace. The two clocks drift by some microseconds a second, and a mark may come
+// late: each time has the median offset of the marks around it.
+class ClockMarks {
+ public:
+  void add(Ns monotonic_ns, Ns trace_ns) { marks_.emplace_back(monotonic_ns, trace_ns - monotonic_ns); }
+
+  void finish() {
+    std::sort(marks_.begin(), marks_.end());
+    std::vector<Ns> smooth;
+    for (std::size_t i = 0; i < marks_.size(); ++i) {
+      const std::size_t first = i > kMarksAround ? i - kMarksAround : 0, last = std::min(marks_.size(), i + kMarksAround + 1);
+      std::vector<Ns> offsets;
+      for (std::size_t near = first; near < last; ++near) offsets.push_back(marks_[near].second);
+      smooth.push_back(middle_of(std::move(offsets)));
+    }
+    for (std::size_t i = 0; i < marks_.size(); ++i) marks_[i].second = smooth[i];
+  }
+
+  Ns first_ns() const { return marks_.front().first; }
+
+  Ns trace_time(Ns monotonic_ns) const {
+    auto after = std::lower_bound(marks_.begin(), marks_.end(), std::pair(monotonic_ns, Ns{0}),
+                                  [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (after == marks_.end()) --after;
+    if (after != marks_.begin()) {
+      const auto before = after - 1;
+      if (monotonic_ns - before->first < after->first - monotonic_ns) after = before;
+    }
+    return monotonic_ns + after->second;
+  }
+
+ private:
+  std::vector<std::pair<Ns, Ns>> marks_;  // the clock, and what the trace's is ahead of it
+};
+
+// Those of each process, taken out of the trace.
+std::map<std::uint32_t, ClockMarks> take_clock_marks(Trace& trace) {
+  std::map<std::uint32_t, ClockMarks> processes;
+  std::erase_if(trace.marks, [&](const Mark& mark) {
+    const auto time_ns = nvtx::parse_clock_mark(trace.strings[mark.domain], trace.strings[mark.name]);
+    if (!time_ns) return false;
+    const std::uint32_t process = mark.thread < trace.threads.size() ? trace.threads[mark.thread].process : kNone;
+    if (process < trace.processes.size()) processes[trace.processes[process].pid].add(*time_ns, mark.time_ns);
+    return true;
+  });
+  for (auto& [pid, marks] : processes) marks.finish();
+  return processes;
+}
 
 constexpr std::size_t kMaxNamedProcesses = 5;
 
@@ -96,6 +155,16 @@ class StackJoin {
   std::vector<std::string> strangers_;
 };
 
+Ns median_period(const std::vector<HostSample>& samples) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Ns> latest;
+  std::vector<Ns> periods;
+  for (const HostSample& sample : samples) {
+    const auto [before, first] = latest.try_emplace({sample.pid, sample.tid}, sample.time_ns);
+    if (!first) periods.push_back(sample.time_ns - std::exchange(before->second, sample.time_ns));
+  }
+  return periods.empty() ? 0 : middle_of(std::move(periods));
+}
+
 }  // namespace
 
 std::vector<fs::path> stack_files(const fs::path& folder) { return process_files(folder, "stacks-", ".txt"); }
@@ -113,5 +182,13 @@ extern const Format kStacksFormat = {.name = "stacks",
                                      .most_files = kAnyNumber,
                                      .together = true,
                                      .is_own = [](const FileHead& head) { return head.starts_with(kStacksMagic); }};
+
+void order_samples(HostSamples& host) {
+  std::stable_sort(host.samples.begin(), host.samples.end(),
+                   [](const HostSample& a, const HostSample& b) { return a.time_ns < b.time_ns; });
+  std::stable_sort(host.collections.begin(), host.collections.end(),
+                   [](const GarbageCollection& a, const GarbageCollection& b) { return a.start_ns < b.start_ns; });
+  host.period_ns = median_period(host.samples);
+}
 
 }  // namespace nl::parsers

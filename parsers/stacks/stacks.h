@@ -24,4 +24,8 @@ std::vector<std::filesystem::path> stack_files(const std::filesystem::path& fold
 // Fills Trace::host, and takes the marks of the clock out of the trace: they are no part of the workload.
 void join_stacks(const std::vector<std::filesystem::path>& files, Trace& trace);
 
+// For every reader of stacks. Puts samples and collections into the order of time, and finds the period: the median time between two samples of one thread. A thread
+// that sleeps is not sampled.
+void order_samples(HostSamples& host);
+
 }  // namespace nl::parsers

@@ -3,22 +3,134 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "model/error.h"
+#include "model/operator.h"
 #include "parsers/json/array_file.h"
 #include "parsers/registry.h"
-#include "parsers/trtexec/layers.h"
 
 namespace nl::parsers {
 namespace {
 
 using Json = nlohmann::json;
+
+std::string text_member(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// "Inputs": [{"Name": "x", "Dimensions": [1, 256, 1024], "Format/Datatype": "Half"}] → [[1, 256, 1024]]
+std::string shapes_of(const Json& layer, const char* key) {
+  const auto tensors = layer.find(key);
+  if (tensors == layer.end() || !tensors->is_array()) return {};
+  std::string out;
+  for (const Json& tensor : *tensors) {
+    const auto dimensions = tensor.is_object() ? tensor.find("Dimensions") : tensor.end();
+    if (!tensor.is_object() || dimensions == tensor.end() || !dimensions->is_array()) return {};
+    std::string shape;
+    for (const Json& size : *dimensions) {
+      if (!size.is_number_integer()) return {};
+      shape += (shape.empty() ? "" : ", ") + std::to_string(size.get<std::int64_t>());
+    }
+    out += (out.empty() ? "[" : ", [") + shape + "]";
+  }
+  return out.empty() ? out : "[" + out + "]";
+}
+
+// "Half", or "Row major linear FP16 format" before TensorRT 10: as NumPy spells it. What is not known keeps its words.
+std::string numpy_type(const std::string& format) {
+  static constexpr auto kTypes = std::to_array<std::pair<std::string_view, std::string_view>>({{"BFloat16", "bfloat16"},
+                                                                                               {"BF16", "bfloat16"},
+                                                                                               {"Half", "float16"},
+                                                                                               {"FP16", "float16"},
+                                                                                               {"FP8", "float8"},
+                                                                                               {"FP4", "float4"},
+                                                                                               {"Float", "float32"},
+                                                                                               {"FP32", "float32"},
+                                                                                               {"Int64", "int64"},
+                                                                                               {"INT64", "int64"},
+                                                                                               {"Int32", "int32"},
+                                                                                               {"INT32", "int32"},
+                                                                                               {"Int8", "int8"},
+                                                                                               {"INT8", "int8"},
+                                                                                               {"Int4", "int4"},
+                                                                                               {"INT4", "int4"},
+                                                                                               {"Bool", "bool"},
+                                                                                               {"BOOL", "bool"},
+                                                                                               {"UInt8", "uint8"}});
+  for (const auto& [word, name] : kTypes)
+    if (format.find(word) != std::string::npos) return std::string(name);
+  return format;
+}
+
+std::string dtypes_of(const Json& layer, const char* key) {
+  const auto tensors = layer.find(key);
+  if (tensors == layer.end() || !tensors->is_array()) return {};
+  std::string out;
+  for (const Json& tensor : *tensors) {
+    const std::string format = tensor.is_object() ? text_member(tensor, "Format/Datatype") : "";
+    if (format.empty()) return {};
+    out += (out.empty() ? "" : ", ") + numpy_type(format);
+  }
+  return out.empty() ? out : "[" + out + "]";
+}
+
+// "Metadata": "[ONNX Layer: /conv/Conv]\u001e[ONNX Layer: /relu/Relu]"
+std::vector<std::string> onnx_nodes(std::string_view metadata) {
+  constexpr std::string_view kBegin = "[ONNX Layer: ";
+  std::vector<std::string> nodes;
+  for (std::size_t at = metadata.find(kBegin); at != std::string_view::npos; at = metadata.find(kBegin, at)) {
+    at += kBegin.size();
+    const std::size_t end = metadata.find(']', at);
+    if (end == std::string_view::npos) break;
+    nodes.emplace_back(metadata.substr(at, end - at));
+  }
+  return nodes;
+}
+
+// "conv1 + relu1": the names of the layers that the builder fused; none where the name is that of one.
+std::vector<std::string> fused_names(std::string_view name) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t plus = name.find(" + ");
+    parts.emplace_back(name.substr(0, plus));
+    if (plus == std::string_view::npos) break;
+    name.remove_prefix(plus + 3);
+  }
+  return parts.size() > 1 ? parts : std::vector<std::string>();
+}
+
+// A layer as trtexec --exportLayerInfo describes it: its type, shapes, data types, tactic and the ONNX nodes that it holds.
+void describe_layer(const Json& description, OperatorCall& layer) {
+  layer.name = text_member(description, "LayerType");
+  layer.shapes = shapes_of(description, "Inputs");
+  layer.dtypes = dtypes_of(description, "Inputs");
+  layer.output_shapes = shapes_of(description, "Outputs");
+  layer.output_dtypes = dtypes_of(description, "Outputs");
+  if (auto nodes = onnx_nodes(text_member(description, "Metadata")); !nodes.empty()) layer.holds = std::move(nodes);
+  if (std::string tactic = text_member(description, "TacticName"); !tactic.empty())
+    layer.kernels.push_back({std::move(tactic), 1, layer.gpu_ns.value_or(0)});
+}
+
+// What of it is in a table: the first description of a name holds.
+void describe_entry(const Json& description, OperatorEntry& entry) {
+  if (!entry.type.empty()) return;
+  entry.type = text_member(description, "LayerType");
+  if (const std::string shape = shapes_of(description, "Inputs"); !shape.empty())
+    entry.shapes.push_back({shape, entry.calls, 0, entry.cuda_total_ns});
+  if (const std::string tactic = text_member(description, "TacticName"); !tactic.empty())
+    entry.kernels.push_back({tactic, entry.calls, *entry.cuda_total_ns});
+}
 
 constexpr double kLongestMs = 1e12;  // thirty years; above it a number is damage
 
@@ -34,11 +146,6 @@ Json read_json(const std::filesystem::path& file) {
   }
 }
 
-std::string text_of(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::optional<double> ms_of(const Json& row, const char* key) {
   const auto found = row.is_object() ? row.find(key) : row.end();
   if (!row.is_object() || found == row.end() || !found->is_number()) return std::nullopt;
@@ -50,7 +157,7 @@ std::optional<double> ms_of(const Json& row, const char* key) {
 std::optional<OperatorCall> layer_time(const Json& row, std::uint64_t runs) {
   const auto total_ms = ms_of(row, "timeMs");
   OperatorCall layer;
-  if (total_ms) layer.node = text_of(row, "name");
+  if (total_ms) layer.node = text_member(row, "name");
   if (layer.node.empty()) return std::nullopt;
   layer.holds = fused_names(layer.node);
   const double mean_ms = runs > 0 ? *total_ms / static_cast<double>(runs) : 0;
@@ -103,7 +210,7 @@ class Layers {
     for (const Json& description : descriptions) {
       if (!description.is_object()) continue;
       ++described;
-      const std::string name = text_of(description, "Name");
+      const std::string name = text_member(description, "Name");
       for (OperatorCall& layer : layers_)
         if (layer.node == name && layer.name.empty()) describe_layer(description, layer);
       if (const auto found = places_.find(name); found != places_.end()) describe_entry(description, entries_[found->second]);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/process/interrupts.h"

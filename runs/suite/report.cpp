@@ -6,7 +6,7 @@
 #include "exporters/run_json/run_json.h"
 #include "model/suite_report.h"
 #include "model/text_table.h"
-#include "model/wrapped_text.h"
+#include "model/visible_text.h"
 #include "runs/suite/run_suite.h"
 
 // suite.json and suite.md: docs/suite.md describes them.

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "runs/trial/trial.h"
 
 namespace nl::runs {

@@ -24,7 +24,7 @@ OUTSIDE = {
     'analysis/verdicts/rules/parse.cpp': 'words of rule expressions',
     'model/cuda_calls.h': 'names of CUDA calls',
     'model/metrics.cpp': 'names of ncu metrics',
-    'model/stage_counters.h': "CUPTI's names of stall reasons",
+    'model/counters.h': "CUPTI's names of stall reasons",
     'analysis/trace/kernel_class.cpp': 'names of kernels',
     'analysis/trace/kernel_names.cpp': 'names of kernels',
     'analysis/figures/counters/metric_values.cpp': 'names of ncu metrics',

@@ -7,7 +7,7 @@
 #include "analysis/figures/counters/metric_values.h"
 #include "analysis/figures/counters/ncu_match.h"
 #include "collector/counters/peer_kernels.h"
-#include "model/sampled_metric.h"
+#include "model/metric_series.h"
 #include "model/words.h"
 #include "nvtx/names.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "model/ncu.h"
+#include "model/counters.h"
 #include "model/run.h"
 #include "model/trace.h"
 

@@ -7,7 +7,7 @@
 
 #include "analysis/figures/counters/metric_values.h"
 #include "analysis/trace/covered_time.h"
-#include "model/sampled_metric.h"
+#include "model/metric_series.h"
 
 namespace nl::analysis {
 namespace {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "model/operator_times.h"
+#include "model/operator.h"
 
 namespace nl::analysis {
 namespace {

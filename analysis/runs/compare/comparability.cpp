@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 
 namespace nl::analysis {
 namespace {

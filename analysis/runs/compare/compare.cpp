@@ -8,7 +8,7 @@
 
 #include "analysis/runs/compare/parts.h"
 #include "analysis/runs/compare/run_lines.h"
-#include "model/budget_bins.h"
+#include "model/stage.h"
 #include "model/words.h"
 
 namespace nl::analysis {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/statistics/bootstrap.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/run_metrics.h"
 
 namespace nl::analysis {

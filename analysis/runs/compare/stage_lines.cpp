@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "analysis/statistics/bootstrap.h"
-#include "model/budget_bins.h"
+#include "model/stage.h"
 #include "model/words.h"
 
 namespace nl::analysis {

@@ -12,7 +12,7 @@
 #include "analysis/trace/kernel_class.h"
 #include "model/run_metrics.h"
 #include "model/shell.h"
-#include "model/stable_hash.h"
+#include "model/strings.h"
 #include "model/words.h"
 
 namespace nl::analysis {

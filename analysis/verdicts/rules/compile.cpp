@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "model/figures.h"
+#include "model/visible_text.h"
 
 namespace nl::analysis::rules {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "model/headline.h"
 #include "model/rule.h"
 #include "model/run.h"
-#include "model/working_kernels.h"
 
 // What rules are asked about: the run, one of its stages, kernels or operators.
 namespace nl::analysis::rules {

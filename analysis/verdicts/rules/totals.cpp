@@ -11,7 +11,7 @@
 
 #include "analysis/account/gpu_mean.h"
 #include "model/headline.h"
-#include "model/operator_times.h"
+#include "model/operator.h"
 #include "model/words.h"
 
 namespace nl::analysis::rules {

@@ -5,7 +5,7 @@
 
 #include "analysis/verdicts/rules/compile.h"
 #include "analysis/verdicts/rules/subject.h"
-#include "model/finding.h"
+#include "model/rule.h"
 
 // What a finding is worth to the time from end to end, and what follows from it.
 namespace nl::analysis::rules {

@@ -5,7 +5,7 @@
 
 #include "exporters/report/compare/compare.h"
 #include "exporters/report/text/figure_text.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 
 namespace nl::exporters {
 namespace {

@@ -6,9 +6,9 @@
 #include "exporters/report/compare/compare.h"
 #include "exporters/report/text/budget_bins.h"
 #include "exporters/report/text/figure_text.h"
-#include "model/budget_bins.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/run_metrics.h"
+#include "model/stage.h"
 
 namespace nl::exporters::report {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "exporters/report/text/document.h"
+#include "model/headline.h"
 #include "model/run.h"
-#include "model/working_kernels.h"
 
 // The sections of report.md and report.html. One without blocks has nothing to say.
 namespace nl::exporters::report {

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "model/finding.h"
+#include "model/rule.h"
 
 // What a report says, in no format yet. Sections make blocks of a Run; markdown.h and html/html.h write them. All text is
 // plain: each renderer escapes it.

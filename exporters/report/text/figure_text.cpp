@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "model/figures.h"
 #include "model/shell.h"
+#include "model/visible_text.h"
 
 namespace nl::exporters {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/headline.h"
 #include "model/run.h"
-#include "model/working_kernels.h"
 
 // Where a page shows things: the ids of rows and points, and the links to them.
 namespace nl::exporters::report {

@@ -6,7 +6,7 @@
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/operator_text.h"
 #include "exporters/report/text/run_text.h"
-#include "model/operator_times.h"
+#include "model/operator.h"
 
 namespace nl::exporters::report {
 namespace {

@@ -11,7 +11,6 @@
 #include "model/metrics.h"
 #include "model/run.h"
 #include "model/words.h"
-#include "model/working_kernels.h"
 
 // What several sections say or ask of a run, once.
 namespace nl::exporters::report {

@@ -10,7 +10,6 @@
 #include "model/text_table.h"
 #include "model/visible_text.h"
 #include "model/words.h"
-#include "model/wrapped_text.h"
 
 namespace nl::exporters {
 namespace {

@@ -1,4 +1,4 @@
-#include "collector/environment.h"
+#include "collector/host_program.h"
 
 #include <cstdlib>
 #include <string>

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <string>
 
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 #include "model/words.h"
 #include "tests/catch.h"
 #include "tests/unit/golden.h"

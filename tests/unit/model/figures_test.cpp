@@ -1,4 +1,4 @@
-#include "model/figures.h"
+#include "model/visible_text.h"
 
 #include <utility>
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "model/comparison_keys.h"
-#include "model/stable_hash.h"
+#include "model/comparison.h"
+#include "model/strings.h"
 #include "tests/catch.h"
 #include "tests/unit/golden.h"
 

@@ -1,4 +1,4 @@
-#include "model/sampled_metric.h"
+#include "model/metric_series.h"
 
 #include <limits>
 

@@ -1,6 +1,5 @@
 #include "model/stage.h"
 
-#include "model/stage_counters.h"
 #include "model/trace.h"
 #include "tests/catch.h"
 

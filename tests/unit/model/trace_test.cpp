@@ -1,7 +1,6 @@
 #include "model/trace.h"
 
 #include "model/counters.h"
-#include "model/ncu.h"
 #include "model/perturbation.h"
 #include "model/rule.h"
 #include "model/run.h"

@@ -1,5 +1,5 @@
 #include "model/words.h"
-#include "model/comparison_keys.h"
+#include "model/comparison.h"
 
 #include <set>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "model/working_kernels.h"
+#include "model/headline.h"
 
 #include "tests/catch.h"
 

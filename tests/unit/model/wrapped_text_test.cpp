@@ -1,4 +1,4 @@
-#include "model/wrapped_text.h"
+#include "model/visible_text.h"
 
 #include "tests/catch.h"
 

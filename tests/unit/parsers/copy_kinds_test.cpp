@@ -1,4 +1,4 @@
-#include "parsers/copy_kinds.h"
+#include "parsers/cuda_names.h"
 
 #include "tests/catch.h"
 

@@ -1,7 +1,7 @@
 #include <string>
 #include <utility>
 
-#include "parsers/kernel_demangle.h"
+#include "parsers/cuda_names.h"
 #include "tests/catch.h"
 
 using namespace nl::parsers;

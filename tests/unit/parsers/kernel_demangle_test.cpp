@@ -1,4 +1,4 @@
-#include "parsers/kernel_demangle.h"
+#include "parsers/cuda_names.h"
 
 #include <filesystem>
 

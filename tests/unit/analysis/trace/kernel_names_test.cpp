@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/ncu.h"
+#include "model/counters.h"
 #include "parsers/ncu/csv.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"

@@ -7,7 +7,6 @@
 
 #include "collector/gpu/cupti_profiler_api.h"
 #include "model/words.h"
-#include "parsers/collector/counters.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/collector/injected_program.h"

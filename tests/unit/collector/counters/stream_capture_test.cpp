@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "model/words.h"
-#include "parsers/collector/counters.h"
+#include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/collector/injected_program.h"
 

@@ -7,7 +7,6 @@
 #include <sstream>
 #include <tuple>
 
-#include "parsers/collector/counters.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/unpacked.h"

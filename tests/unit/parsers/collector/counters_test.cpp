@@ -1,4 +1,3 @@
-#include "parsers/collector/counters.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "parsers/collector/notes.h"
+#include "parsers/collector/gpu.h"
 
 #include "model/words.h"
 #include "parsers/collector/trace.h"

@@ -1,4 +1,4 @@
-#include "parsers/facts/dtypes.h"
+#include "parsers/facts/facts.h"
 
 #include "tests/catch.h"
 #include "tests/unit/files.h"

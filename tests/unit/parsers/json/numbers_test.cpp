@@ -1,4 +1,4 @@
-#include "parsers/json/numbers.h"
+#include "parsers/json/values.h"
 
 #include <string>
 

@@ -8,7 +8,6 @@
 
 #include "model/error.h"
 #include "parsers/ncu/cells.h"
-#include "parsers/ncu/csv_records.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 #include "tests/unit/remark_texts.h"

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "analysis/figures/detail/detail.h"
-#include "model/budget_bins.h"
 #include "model/run.h"
+#include "model/stage.h"
 #include "tests/catch.h"
 
 // What the parts of a detail add up to, against the figures of the run.

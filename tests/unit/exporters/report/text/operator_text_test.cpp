@@ -4,7 +4,7 @@
 
 #include "exporters/report/reports.h"
 #include "exporters/report/text/figure_text.h"
-#include "model/operator_times.h"
+#include "model/operator.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/report/markdown_cells.h"
 

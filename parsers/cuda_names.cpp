@@ -1,6 +1,7 @@
-#include "parsers/kernel_demangle.h"
+#include "parsers/cuda_names.h"
 
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 
 #include <cxxabi.h>
@@ -53,6 +54,34 @@ std::string_view kernel_base_name(std::string_view demangled) {
     if (depth == 0 && (name[i] == ' ' || name[i] == ':')) return name.substr(i + 1);
   }
   return name.empty() ? demangled : name;
+}
+
+MemOpKind copy_kind(std::int64_t number) {
+  switch (number) {
+    case 1:
+    case 3:
+    case 11: return MemOpKind::kHostToDevice;
+    case 2:
+    case 4:
+    case 12: return MemOpKind::kDeviceToHost;
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+    case 13: return MemOpKind::kDeviceToDevice;
+    case 9: return MemOpKind::kHostToHost;
+    case 10: return MemOpKind::kPeerToPeer;
+    default: return MemOpKind::kOther;
+  }
+}
+
+std::string copy_label(std::int64_t number) {
+  constexpr const char* kNames[] = {
+      "Unknown",        "Host-to-Device",         "Device-to-Host",         "Host-to-Array",           "Array-to-Host",
+      "Array-to-Array", "Array-to-Device",        "Device-to-Array",        "Device-to-Device",        "Host-to-Host",
+      "Peer-to-Peer",   "Unified Host-to-Device", "Unified Device-to-Host", "Unified Device-to-Device"};
+  bool known = number >= 0 && number < static_cast<std::int64_t>(std::size(kNames));
+  return std::string("[CUDA memcpy ") + kNames[known ? number : 0] + "]";
 }
 
 }  // namespace nl::parsers

@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <map>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "parsers/nsys/tables.h"
-#include "parsers/sample_order.h"
+#include "parsers/stacks/stacks.h"
 
 namespace nl::parsers {
 namespace {
@@ -102,10 +106,14 @@ class ChainReader {
   std::map<std::vector<std::uint32_t>, std::uint32_t> stacks_;
 };
 
-bool has_columns(const NsysDatabase& database) {
-  return database.has_column(kSamples, "id") && database.has_column(kSamples, "start") && database.has_column(kSamples, "globalTid") &&
-         database.has_column(kChains, "id") && database.has_column(kChains, "symbol") && database.has_column(kChains, "module") &&
-         database.has_column(kChains, "stackDepth");
+constexpr const char* kOsCalls = "OSRT_API";
+
+enum CallColumn { kCallStart, kCallEnd, kCallThread, kCallName };
+
+// Most of a table of millions is short, so SQLite leaves that out. A nested call is part of the one around it.
+std::string long_calls(const NsysDatabase& database) {
+  const char* outermost = database.has_column(kOsCalls, "nestingLevel") ? " AND coalesce(nestingLevel, 0) = 0" : "";
+  return fmt::format("SELECT start, end, globalTid, nameId FROM {} WHERE end - start >= {}{}", kOsCalls, kLongCallNs, outermost);
 }
 
 }  // namespace
@@ -115,7 +123,9 @@ bool has_columns(const NsysDatabase& database) {
 // SAMPLING_CALLCHAINS: id symbol module kernelMode thumbCode unresolved specialEntry originalIP unwindMethod stackDepth
 //                      259 812 813 0 0 0 NULL 6253713 7 0
 void read_host_samples(const NsysDatabase& database, NsysStrings& strings, const NsysPlaces& places, Trace& trace) {
-  if (places.global_tids().empty() || !has_columns(database)) return;
+  if (places.global_tids().empty() || !database.has_columns(kSamples, {"id", "start", "globalTid"}) ||
+      !database.has_columns(kChains, {"id", "symbol", "module", "stackDepth"}))
+    return;
   std::vector<Taken> taken = taken_samples(database, places, trace);
   if (taken.empty()) return;
   NsysRows row = database.select(kChains, {"id", "symbol", "module", "unresolved", "specialEntry", "stackDepth"});
@@ -129,6 +139,32 @@ void read_host_samples(const NsysDatabase& database, NsysStrings& strings, const
   host.lost = taken.size() - host.samples.size();
   order_samples(host);
   if (!host.samples.empty()) host.sampler = HostSampler::kNsys;
+}
+
+// start end eventClass globalTid nameId returnValue nestingLevel callchainId
+// 458114882 458203411 27 281485412139643 214 0 NULL 0
+void read_os_calls(const NsysDatabase& database, NsysStrings& strings, const NsysPlaces& places, Trace& trace) {
+  if (places.global_tids().empty() || !database.has_columns(kOsCalls, {"start", "end", "globalTid", "nameId"})) return;
+  std::unordered_map<std::int64_t, std::uint32_t> threads;
+  for (std::size_t i = 0; i < places.global_tids().size(); ++i) threads[places.global_tids()[i]] = static_cast<std::uint32_t>(i);
+  trace.stats.rows_read[kOsCalls] = database.rows_of(kOsCalls).count;
+  NsysRows row = database.query(long_calls(database));
+  while (row.next()) {
+    const auto thread = threads.find(row.integer(kCallThread));
+    if (thread == threads.end()) continue;
+    if (!packable(row.integer(kCallStart), row.integer(kCallEnd))) {
+      ++trace.stats.rows_damaged[{Code::kTooLong, {"call of the operating system"}}];
+      continue;
+    }
+    ApiCall call;
+    call.start_ns = row.integer(kCallStart);
+    call.duration_ns = static_cast<std::uint64_t>(row.integer(kCallEnd) - row.integer(kCallStart));
+    call.thread = thread->second;
+    call.name = strings.by_id(row.integer(kCallName));
+    trace.os_calls.push_back(call);
+  }
+  std::sort(trace.os_calls.begin(), trace.os_calls.end(),
+            [](const ApiCall& a, const ApiCall& b) { return std::pair(a.thread, a.start_ns) < std::pair(b.thread, b.start_ns); });
 }
 
 }  // namespace nl::parsers

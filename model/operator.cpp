@@ -1,4 +1,4 @@
-#include "model/operator_times.h"
+#include "model/operator.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "model/trace.h"
 
 namespace nl::parsers {
 
@@ -12,5 +15,10 @@ std::string demangled_kernel(const std::string& mangled);
 
 // "void at::native::reduce_kernel<512, 1, …>(…)" → "reduce_kernel", as nsys' shortName.
 std::string_view kernel_base_name(std::string_view demangled);
+
+// CUPTI's numbers of the directions of a copy, which nsys' tables and the collector's files use.
+MemOpKind copy_kind(std::int64_t number);
+// "[CUDA memcpy Host-to-Device]", as nsys names it.
+std::string copy_label(std::int64_t number);
 
 }  // namespace nl::parsers

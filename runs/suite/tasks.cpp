@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "model/error.h"

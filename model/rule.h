@@ -93,7 +93,7 @@ struct RuleSpec {
   std::uint64_t limit = 3;  // findings of this rule, the ones with the most to gain first
 };
 
-struct Rules {  // checked by load_rules(), of orchestrator/config/rules_file.h
+struct Rules {  // checked by load_rules(), of orchestrator/config/knowledge.h
   std::vector<RuleSpec> list;
 };
 

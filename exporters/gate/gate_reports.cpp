@@ -17,19 +17,19 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string value_text(const GateLine& line, const std::optional<double>& value) {
+std::string line_value(const GateLine& line, const std::optional<double>& value) {
   return value ? metric_value_text(*line.info, *value) : kNoValue;
 }
 
-std::string change_text(const GateLine& line) {
+std::string line_change(const GateLine& line) {
   const auto change = line.change();
   if (!change) return kNoValue;
   return std::abs(*change) < 0.0005 ? "0.0 %" : fmt::format("{:+.1f} %", *change * 100);
 }
 
 // "met from 3.90 ms to 4.10 ms"
-std::string range_text(const GateLine& line) {
-  return line.low ? fmt::format("{} to {}", value_text(line, line.low), value_text(line, line.high)) : kNoValue;
+std::string line_range(const GateLine& line) {
+  return line.low ? fmt::format("{} to {}", line_value(line, line.low), line_value(line, line.high)) : kNoValue;
 }
 
 std::string result_title(const GateResult& result) { return fmt::format("{}, {}", result.hardware, join(result.runs)); }
@@ -81,8 +81,8 @@ std::vector<std::string> differences_of(const GateResult& result) {
 std::string table_text(const GateResult& result, std::size_t width) {
   TextTable table{{"outcome", "metric", "measured", "expected", "change", "met from"}, {}, {false, false, true, true, true, true}, 2};
   for (const GateLine* line : ordered(result))
-    table.rows.push_back({std::string(key_of(line->outcome)), line->metric, value_text(*line, line->value),
-                          value_text(*line, line->expected), change_text(*line), range_text(*line)});
+    table.rows.push_back({std::string(key_of(line->outcome)), line->metric, line_value(*line, line->value),
+                          line_value(*line, line->expected), line_change(*line), line_range(*line)});
   return result_title(result) + "\n" + (table.rows.empty() ? "" : fitted(std::move(table), width).text) + join(differences_of(result), "");
 }
 
@@ -186,7 +186,7 @@ std::string gate_markdown(const GateReport& report) {
     for (const GateLine* line : ordered(result))
       out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", markdown_code(line->metric),
                          line->failed() ? fmt::format("**{}**", key_of(line->outcome)) : std::string(key_of(line->outcome)),
-                         value_text(*line, line->value), value_text(*line, line->expected), change_text(*line), range_text(*line),
+                         line_value(*line, line->value), line_value(*line, line->expected), line_change(*line), line_range(*line),
                          line->values.size());
     for (const std::string& difference : differences_of(result))
       out += "\n" + markdown_text(difference.substr(0, difference.size() - 1)) + "\n";

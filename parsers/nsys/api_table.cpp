@@ -59,10 +59,12 @@ class CallBlocks {
   std::size_t used_ = 0;  // of the last block
 };
 
-constexpr const char* kTable = "CUPTI_ACTIVITY_KIND_RUNTIME";
+constexpr const char* kApiTable = "CUPTI_ACTIVITY_KIND_RUNTIME";
 constexpr std::size_t kMaxThreads = 1 << 20;  // what ApiCall::thread can tell apart
 
+namespace api_column {
 enum Column { kStart, kEnd, kGlobalTid, kCorrelation, kName };
+}
 
 struct NameSlot {
   std::int64_t id = 0;
@@ -86,22 +88,22 @@ class ApiPart {
   // 458114882 603411510 0 281485412139643 118 732 0 NULL
   void read(const NsysDatabase& database, const RowSpan& span) {
     NsysStrings strings(database, pool_);
-    NsysRows row = database.select(kTable, {"start", "end", "globalTid", "correlationId", "nameId"}, span);
+    NsysRows row = database.select(kApiTable, {"start", "end", "globalTid", "correlationId", "nameId"}, span);
     while (row.next()) {
       ++rows;
-      if (row.is_null(kStart) || row.is_null(kEnd)) {
+      if (row.is_null(api_column::kStart) || row.is_null(api_column::kEnd)) {
         ++no_time;
         continue;
       }
-      Ns start = row.integer(kStart), end = row.integer(kEnd);
+      Ns start = row.integer(api_column::kStart), end = row.integer(api_column::kEnd);
       if (!packable(start, end)) {
         ++bad_time;
         continue;
       }
-      std::uint32_t name = name_slot(row.integer(kName), strings);
+      std::uint32_t name = name_slot(row.integer(api_column::kName), strings);
       names[name].durations.add(end - start);
-      std::uint32_t thread = thread_slot(row.integer(kGlobalTid));
-      auto correlation = row.is_null(kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(kCorrelation));
+      std::uint32_t thread = thread_slot(row.integer(api_column::kGlobalTid));
+      auto correlation = row.is_null(api_column::kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(api_column::kCorrelation));
       const CorrelationMap* launched = threads[thread].launches;
       bool launches = launched && correlation != kNone && launched->contains(correlation);
       const bool kept = launches || names[name].synchronises || all_calls_;
@@ -173,7 +175,7 @@ void merge_calls(std::vector<ApiPart>& parts, const std::map<std::int64_t, Strin
       total += (slot.*which).size();
     }
   if (trace.threads.size() > kMaxThreads)
-    throw Error(ErrorKind::kInput, "the capture has more than 1,048,576 threads", kTable, "capture a shorter stretch of the run");
+    throw Error(ErrorKind::kInput, "the capture has more than 1,048,576 threads", kApiTable, "capture a shorter stretch of the run");
   calls.reserve(total);
   for (auto& [thread, pieces] : by_thread) {
     std::size_t first = calls.size();
@@ -204,13 +206,13 @@ std::map<std::int64_t, StringId> merge_names(std::vector<ApiPart>& parts, NsysSt
 
 void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places, Trace& trace,
                     bool all_calls) {
-  RowSpan span = database.rows_of(kTable);
+  RowSpan span = database.rows_of(kApiTable);
   std::vector<RowSpan> spans = split_rows(span, parts_for(span.count));
   std::vector<ApiPart> parts;
   for (std::size_t i = 0; i < spans.size(); ++i) parts.emplace_back(launches, places.global_pids(), all_calls);
   scan_in_parts(database, spans.size(), [&](const NsysDatabase& own, std::size_t i) { parts[i].read(own, spans[i]); });
   for (const ApiPart& part : parts) {
-    trace.stats.rows_read[kTable] += part.rows;
+    trace.stats.rows_read[kApiTable] += part.rows;
     if (part.no_time) trace.stats.rows_damaged[{Code::kNoStartOrEnd, {"API call"}}] += part.no_time;
     if (part.bad_time) trace.stats.rows_damaged[{Code::kTooLong, {"API call"}}] += part.bad_time;
   }

@@ -6,10 +6,11 @@
 namespace nl::parsers {
 namespace {
 
-constexpr const char* kTable = "CUPTI_ACTIVITY_KIND_KERNEL";
+constexpr const char* kKernelTable = "CUPTI_ACTIVITY_KIND_KERNEL";
 constexpr std::size_t kMaxQueues = 1 << 19;  // what Kernel::queue can tell apart
 
 // In the order of the table's columns, which is the order in which SQLite unpacks a row.
+namespace kernel_column {
 enum Column {
   kStart,
   kEnd,
@@ -32,9 +33,10 @@ enum Column {
   kDynamicShared,
   kGraphNode,
 };
+}
 
 NsysRows select_kernels(const NsysDatabase& database, const RowSpan& span) {
-  return database.select(kTable,
+  return database.select(kKernelTable,
                          {"start",
                           "end",
                           "deviceId",
@@ -69,14 +71,14 @@ std::uint32_t u32(const NsysRows& row, int column) { return static_cast<std::uin
 
 RawShape shape_of(const NsysRows& row) {
   auto string_id = [&](int column) { return row.is_null(column) ? -1 : row.integer(column); };
-  return {string_id(kName),
-          string_id(kShortName),
-          string_id(kMangledName),
-          {u32(row, kGridX), u32(row, kGridY), u32(row, kGridZ)},
-          {u32(row, kBlockX), u32(row, kBlockY), u32(row, kBlockZ)},
-          u32(row, kRegisters),
-          u32(row, kStaticShared),
-          u32(row, kDynamicShared)};
+  return {string_id(kernel_column::kName),
+          string_id(kernel_column::kShortName),
+          string_id(kernel_column::kMangledName),
+          {u32(row, kernel_column::kGridX), u32(row, kernel_column::kGridY), u32(row, kernel_column::kGridZ)},
+          {u32(row, kernel_column::kBlockX), u32(row, kernel_column::kBlockY), u32(row, kernel_column::kBlockZ)},
+          u32(row, kernel_column::kRegisters),
+          u32(row, kernel_column::kStaticShared),
+          u32(row, kernel_column::kDynamicShared)};
 }
 
 // start end deviceId contextId greenContextId streamId correlationId globalPid demangledName shortName
@@ -84,25 +86,26 @@ RawShape shape_of(const NsysRows& row) {
 void read_part(NsysRows& row, KernelPart& part, bool with_nodes, Kernel* out) {
   while (row.next()) {
     ++part.rows;
-    if (row.is_null(kStart) || row.is_null(kEnd)) {
+    if (row.is_null(kernel_column::kStart) || row.is_null(kernel_column::kEnd)) {
       ++part.no_time;
       continue;
     }
-    Ns start = row.integer(kStart);
-    Ns end = row.integer(kEnd);
+    Ns start = row.integer(kernel_column::kStart);
+    Ns end = row.integer(kernel_column::kEnd);
     if (!packable(start, end)) {
       ++part.bad_time;
       continue;
     }
-    const std::int64_t process = row.is_null(kGlobalPid) ? kNoProcess : row.integer(kGlobalPid);
-    if (with_nodes && !row.is_null(kGraphNode)) part.nodes.add(part.kept, {process, row.integer(kGraphNode)});
+    const std::int64_t process = row.is_null(kernel_column::kGlobalPid) ? kNoProcess : row.integer(kernel_column::kGlobalPid);
+    if (with_nodes && !row.is_null(kernel_column::kGraphNode)) part.nodes.add(part.kept, {process, row.integer(kernel_column::kGraphNode)});
     Kernel& kernel = out[part.kept++];
     kernel.start_ns = start;
     kernel.duration_ns = static_cast<std::uint64_t>(end - start);
     kernel.shape = part.shapes.index_of(shape_of(row));
-    kernel.queue = part.queues.index_of({process, static_cast<std::int32_t>(row.integer(kDevice)), u32(row, kContext), u32(row, kStream)});
-    kernel.in_graph = !row.is_null(kGraphNode);
-    kernel.api = row.is_null(kCorrelation) ? kNone : u32(row, kCorrelation);
+    kernel.queue = part.queues.index_of({process, static_cast<std::int32_t>(row.integer(kernel_column::kDevice)),
+                                         u32(row, kernel_column::kContext), u32(row, kernel_column::kStream)});
+    kernel.in_graph = !row.is_null(kernel_column::kGraphNode);
+    kernel.api = row.is_null(kernel_column::kCorrelation) ? kNone : u32(row, kernel_column::kCorrelation);
   }
 }
 
@@ -118,7 +121,7 @@ void renumber(const KernelPart& part, Kernel* kernels, Distinct<RawShape>& shape
   for (const RawShape& raw : part.shapes.values()) shape.push_back(shapes.index_of(raw));
   for (const RawQueue& raw : part.queues.values()) queue.push_back(places.queue(raw));
   if (queue.size() > kMaxQueues || (!queue.empty() && *std::max_element(queue.begin(), queue.end()) >= kMaxQueues))
-    throw Error(ErrorKind::kInput, "the capture has more than 524,288 CUDA streams", kTable, "capture a shorter stretch of the run");
+    throw Error(ErrorKind::kInput, "the capture has more than 524,288 CUDA streams", kKernelTable, "capture a shorter stretch of the run");
   for (std::size_t i = 0; i < part.kept; ++i) {
     kernels[i].shape = shape[kernels[i].shape];
     kernels[i].queue = queue[kernels[i].queue];
@@ -126,7 +129,7 @@ void renumber(const KernelPart& part, Kernel* kernels, Distinct<RawShape>& shape
 }
 
 void count_part(const KernelPart& part, ImportStats& stats) {
-  stats.rows_read[kTable] += part.rows;
+  stats.rows_read[kKernelTable] += part.rows;
   if (part.no_time) stats.rows_damaged[{Code::kNoStartOrEnd, {"kernel"}}] += part.no_time;
   if (part.bad_time) stats.rows_damaged[{Code::kTooLong, {"kernel"}}] += part.bad_time;
 }
@@ -140,7 +143,7 @@ void count_nameless(const Trace& trace, ImportStats& stats) {
 }  // namespace
 
 void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes, Trace& trace) {
-  RowSpan span = database.rows_of(kTable);
+  RowSpan span = database.rows_of(kKernelTable);
   std::vector<RowSpan> spans = split_rows(span, parts_for(span.count));
   std::vector<KernelPart> parts(spans.size());
   std::vector<std::size_t> offsets{0};

@@ -14,6 +14,7 @@ constexpr const char* kGraphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
 constexpr const char* kOperations = "ENUM_CUDA_MEMCPY_OPER";
 
 // The first eight columns of every select here.
+namespace copy_column {
 enum Column {
   kStart,
   kEnd,
@@ -29,6 +30,7 @@ enum Column {
   kDst,
   kMemory = kSrc  // of a set, which has its value before
 };
+}
 
 using Labels = std::unordered_map<std::int64_t, StringId>;
 
@@ -52,42 +54,45 @@ Labels copy_labels(const NsysDatabase& database, NsysStrings& strings) {
 }
 
 bool usable_times(const NsysRows& row, const std::string& what, ImportStats& stats) {
-  if (row.is_null(kStart) || row.is_null(kEnd)) {
+  if (row.is_null(copy_column::kStart) || row.is_null(copy_column::kEnd)) {
     ++stats.rows_damaged[{Code::kNoStartOrEnd, {what}}];
     return false;
   }
-  if (row.integer(kEnd) < row.integer(kStart)) {
+  if (row.integer(copy_column::kEnd) < row.integer(copy_column::kStart)) {
     ++stats.rows_damaged[{Code::kEndsBeforeStart, {what}}];
     return false;
   }
   return true;
 }
 
-std::int64_t global_pid_of(const NsysRows& row) { return row.is_null(kGlobalPid) ? kNoProcess : row.integer(kGlobalPid); }
+std::int64_t global_pid_of(const NsysRows& row) {
+  return row.is_null(copy_column::kGlobalPid) ? kNoProcess : row.integer(copy_column::kGlobalPid);
+}
 
 std::uint32_t queue_of(const NsysRows& row, NsysPlaces& places) {
-  return places.queue({global_pid_of(row), static_cast<std::int32_t>(row.integer(kDevice)),
-                       static_cast<std::uint32_t>(row.integer(kContext)), static_cast<std::uint32_t>(row.integer(kStream))});
+  return places.queue({global_pid_of(row), static_cast<std::int32_t>(row.integer(copy_column::kDevice)),
+                       static_cast<std::uint32_t>(row.integer(copy_column::kContext)),
+                       static_cast<std::uint32_t>(row.integer(copy_column::kStream))});
 }
 
 std::uint32_t correlation_of(const NsysRows& row) {
-  return row.is_null(kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(kCorrelation));
+  return row.is_null(copy_column::kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(copy_column::kCorrelation));
 }
 
 // Beside the operation goes the node that it ran from.
 void keep(const MemOp& op, const NsysRows& row, RowNodes& nodes, Trace& trace) {
-  if (op.in_graph) nodes.add(trace.mem_ops.size(), {global_pid_of(row), row.integer(kGraphNode)});
+  if (op.in_graph) nodes.add(trace.mem_ops.size(), {global_pid_of(row), row.integer(copy_column::kGraphNode)});
   trace.mem_ops.push_back(op);
 }
 
 MemOp common_part(const NsysRows& row, NsysPlaces& places) {
   MemOp op;
-  op.start_ns = row.integer(kStart);
-  op.end_ns = row.integer(kEnd);
-  op.bytes = static_cast<std::uint64_t>(row.integer(kBytes));
+  op.start_ns = row.integer(copy_column::kStart);
+  op.end_ns = row.integer(copy_column::kEnd);
+  op.bytes = static_cast<std::uint64_t>(row.integer(copy_column::kBytes));
   op.queue = queue_of(row, places);
   op.api = correlation_of(row);
-  op.in_graph = !row.is_null(kGraphNode);
+  op.in_graph = !row.is_null(copy_column::kGraphNode);
   return op;
 }
 
@@ -100,11 +105,11 @@ void read_copies(const NsysDatabase& database, NsysStrings& strings, NsysPlaces&
     ++read;
     if (!usable_times(row, "copy", trace.stats)) continue;
     MemOp op = common_part(row, places);
-    op.kind = copy_kind(row.integer(kKind));
-    if (auto label = labels.find(row.integer(kKind)); label != labels.end()) op.label = label->second.value;
+    op.kind = copy_kind(row.integer(copy_column::kKind));
+    if (auto label = labels.find(row.integer(copy_column::kKind)); label != labels.end()) op.label = label->second.value;
     else ++trace.stats.rows_damaged[{Code::kUnknownCopy}];
-    op.src_kind = memory_kind(row, kSrc);
-    op.dst_kind = memory_kind(row, kDst);
+    op.src_kind = memory_kind(row, copy_column::kSrc);
+    op.dst_kind = memory_kind(row, copy_column::kDst);
     keep(op, row, nodes, trace);
   }
 }
@@ -120,7 +125,7 @@ void read_sets(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& p
     MemOp op = common_part(row, places);
     op.kind = MemOpKind::kMemset;
     op.label = label;
-    op.dst_kind = memory_kind(row, kMemory);
+    op.dst_kind = memory_kind(row, copy_column::kMemory);
     keep(op, row, nodes, trace);
   }
 }
@@ -148,7 +153,8 @@ void read_graph_runs(const NsysDatabase& database, NsysPlaces& places, Trace& tr
   while (row.next()) {
     ++read;
     if (!usable_times(row, "graph run", trace.stats)) continue;
-    trace.graph_runs.push_back({row.integer(kStart), row.integer(kEnd), queue_of(row, places), correlation_of(row)});
+    trace.graph_runs.push_back(
+        {row.integer(copy_column::kStart), row.integer(copy_column::kEnd), queue_of(row, places), correlation_of(row)});
   }
 }
 

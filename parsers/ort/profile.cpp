@@ -24,7 +24,7 @@ Dim3 dimensions(const std::optional<std::int64_t> (&axes)[3]) {
   return {axis(axes[0]), axis(axes[1]), axis(axes[2])};
 }
 
-MemOpKind copy_kind(std::string_view name) {
+MemOpKind kind_of_copy(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (has("HostToDevice")) return MemOpKind::kHostToDevice;
   if (has("DeviceToHost")) return MemOpKind::kDeviceToHost;
@@ -143,7 +143,7 @@ class OrtReader {
     op.queue = place;
     op.api = launching_call();
     op.label = trace_.strings.intern(event.name).value;
-    op.kind = event.name.starts_with("Memset") ? MemOpKind::kMemset : copy_kind(event.name);
+    op.kind = event.name.starts_with("Memset") ? MemOpKind::kMemset : kind_of_copy(event.name);
     trace_.mem_ops.push_back(op);
   }
 

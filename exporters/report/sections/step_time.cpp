@@ -42,7 +42,7 @@ std::vector<KindTime> kinds_of(const Run& run, const StageEntry& stage) {
   return kinds;
 }
 
-double sum_of(const std::vector<KindTime>& kinds) {
+double kinds_total(const std::vector<KindTime>& kinds) {
   double sum_ns = 0;
   for (const KindTime& kind : kinds) sum_ns += kind.time_ns;
   return sum_ns;
@@ -51,7 +51,7 @@ double sum_of(const std::vector<KindTime>& kinds) {
 // Kernels may overlap each other, and run on after their window: then the bar is theirs, not the window's.
 Bar kind_bar(const Run& run, const StageEntry& stage, const std::vector<KindTime>& kinds) {
   const std::string title = stage_title(run, stage.name);
-  const double kernels_ns = sum_of(kinds), whole_ns = std::max(kernels_ns, stage.wall.mean_ns);
+  const double kernels_ns = kinds_total(kinds), whole_ns = std::max(kernels_ns, stage.wall.mean_ns);
   Bar bar{title, "", {}, whole_ns, time_text(stage.wall.mean_ns), fmt::format("{}: {}", title, time_text(stage.wall.mean_ns)), 0, 0};
   for (const KindTime& kind : kinds) {
     const std::string share = share_text(ratio(kind.time_ns, whole_ns));
@@ -67,7 +67,7 @@ Table kind_table(const Run& run, const StageEntry& stage, const std::vector<Kind
   Table table{
       "Kinds of kernels in a " + title,
       texts({"Kernels of one " + title}) + numbers({"Per window", "of wall", "of the kernels", "Calls"}) + numbers({"per token"}, kWide)};
-  const double kernels_ns = sum_of(kinds);
+  const double kernels_ns = kinds_total(kinds);
   const auto tokens = stage.tokens_per_window;
   const auto row = [&](const char* what, double time_ns, double calls) -> Row {
     return {what,

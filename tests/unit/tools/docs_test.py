@@ -11,7 +11,7 @@ PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'tests/fixtures/RE
 
 def undocumented_keys():
     # Sample: {NL_KEY(run, mode), …    {NL_KEY_AS("nsys.export.sqlite", nsys, sqlite), …    {"model.layers", …
-    source = ''.join((ROOT / 'orchestrator/config' / name).read_text() for name in ('keys.cpp', 'keys_model.cpp'))
+    source = (ROOT / 'orchestrator/config/keys.cpp').read_text()
     keys = [f'{section}.{field}' for section, field in re.findall(r'NL_KEY\((\w+), (\w+)\),\s', source)]
     keys += re.findall(r'(?:NL_KEY_AS|text|whole|number|numbers)\(\s*"([\w.]+)"', source) + re.findall(r'"(model\.[\w.]+)"', source)
     keys = list(dict.fromkeys(keys))

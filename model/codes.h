@@ -263,7 +263,7 @@ enum class Code : std::uint16_t {
   kOperatorsFailed,    // it ended badly, or could not be read
 
   // Why there are no kernels, or no counters of one
-  kNoKernelsCaptured,  // nothing ran on a GPU, or nobody traced it
+  kNoKernelsCaptured,  // nothing ran on a GPU, or it was not traced
   kNoGpu,
   kUnprofiledRun,  // only its stages were timed, as was asked for
   kNotRecorded,    // the collector says what kept CUPTI

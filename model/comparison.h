@@ -39,7 +39,7 @@ enum class LineReason : std::uint8_t {
   kNotComparable,   // measured in different ways, or not a number
   kRankOnly,        // the pair is a guess by rank
   kNoDirection,     // told, but neither more nor less is better
-  kStageUndecided,  // whether its stage changed could not be told: not looked into
+  kStageUndecided,  // it is not known whether its stage changed, so this was not compared
 };
 
 // What the verdicts rest on.

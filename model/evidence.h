@@ -46,7 +46,7 @@ struct SampledPass {
   std::vector<StageWindows> stages;
 };
 
-// The passes beside the capture, which show what profiling costs.
+// The passes beside the capture, which show the overhead of profiling.
 struct Repeats {
   std::vector<PassTimes> before, after;       // the capture
   std::vector<SampledPass> unprofiled_power;  // as far as the meters were read

@@ -238,7 +238,7 @@ struct Run {
   std::vector<Abstention> abstentions;
   Perturbation perturbation;
   Energy energy;
-  std::optional<HostStacks> host;  // empty: nobody looked at the host
+  std::optional<HostStacks> host;  // empty: the host was not sampled
   std::optional<Timeline> timeline;
   std::vector<ActivityCurve> activity;  // sampled over the capture; empty: not sampled
   Coverage coverage;

@@ -42,7 +42,7 @@ struct FigureUses {
   std::string_view summary = {};  // of run.json, which has it under its key: how the schema describes it
   std::string_view rule = {};     // the field of rules
   std::string_view compare = {};  // CompareLine::figure has this key
-  bool expected = false;          // by a new file of expectations, where nobody says what it should have
+  bool expected = false;          // by a new file of expectations, where the user names no metrics
 };
 
 struct RunMetricInfo {

@@ -118,7 +118,7 @@ struct StageActivity {
   std::uint64_t h2d_copies = 0, d2h_copies = 0, d2d_copies = 0, memsets = 0;
   Ns pageable_ns = 0;  // host copies from or to pageable memory
   std::uint64_t pageable_copies = 0;
-  std::uint64_t graph_runs = 0;    // CUDA graphs traced as a whole, without their kernels
+  std::uint64_t graph_runs = 0;    // CUDA graphs captured at graph level, without their kernels
   Ns longest_gap_ns = 0;           // of GPU idle time
   Ns longest_gap_at_ns = 0;        // when it began
   std::uint32_t streams_used = 0;  // GPU queues with work
@@ -147,7 +147,7 @@ struct LaunchWaits {
 // One GPU as one process (a rank) uses it, over the process' windows.
 struct StageDevice {
   std::int32_t device = 0;
-  Ns busy_ns = 0;  // in the windows, union of kernels, copies and sets, whoever launched them
+  Ns busy_ns = 0;  // in the windows, union of kernels, copies and sets of every thread
   std::uint32_t pid = 0;
   std::uint64_t windows = 0;
   Ns launched_ns = 0;                  // union of what the windows launched, also where it runs after their end
@@ -202,7 +202,7 @@ struct StageEntry {
   std::optional<Ns> foreign_gpu_ns;  // of the budget's GPU time: only work ran that was launched outside the window
   std::optional<StageActivity> activity;
   std::optional<LaunchWaits> launch_waits;   // empty: no GPU data in the capture
-  std::optional<HostCode> host_code;         // empty: nobody looked at the host
+  std::optional<HostCode> host_code;         // empty: the host was not sampled
   std::vector<StageDevice> devices;          // every GPU that the processes of its windows use, by GPU and process
   std::optional<GpuSpread> gpu_spread;       // empty: one GPU
   std::vector<Communication> communication;  // by GPU, process and kind

@@ -67,7 +67,7 @@ void add_operator_pass(Trace trace, const std::filesystem::path& folder, Evidenc
 ModelInfo model_of(const ModelOptions& configured, const std::optional<ModelInfo>& noted) {
   ModelInfo model{configured.name, configured.attributes};
   const bool has_shape = model.attributes.contains("layers") || model.attributes.contains("hidden_size");
-  const bool has_type = model.attributes.contains("dtype");  // then nobody else's word counts
+  const bool has_type = model.attributes.contains("dtype");  // then what the workload noted does not count
   if (noted && !has_shape) {
     if (model.name.empty()) model.name = noted->name;
     model.attributes.insert(noted->attributes.begin(), noted->attributes.end());

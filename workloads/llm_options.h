@@ -16,7 +16,7 @@ struct Options {
   int threads = 1;
   std::uint64_t seed = 0;
   bool graph = false;  // CUDA only: decode steps as a CUDA graph
-  int streams = 1;     // CUDA only: as many sequences, each on a stream of its own
+  int streams = 1;     // CUDA only: as many sequences, each on a separate stream
   bool check = false;  // CUDA only: compare with the CPU
 
   int capacity() const { return prompt + steps + 1; }

@@ -111,7 +111,7 @@ struct BudgetSums {
   std::vector<std::vector<BudgetSum>> sums;  // by lane and target
   std::vector<LaneTotal> totals;             // by lane
   std::vector<Ns> silent_wall_ns;            // by target: windows in which no GPU of the process did anything
-  std::vector<HostHits> host;                // by target: of windows; empty: nobody looked at the host
+  std::vector<HostHits> host;                // by target: of windows; empty: the host was not sampled
 };
 
 // When a thread was inside calls that wait for the GPU. Each lane asks in the order of time.
@@ -204,7 +204,7 @@ class BudgetSweep {
   CallsByThread calls_;
   WaitingTime waiting_;
   LaunchWaitTime launch_waits_;
-  std::optional<HostWatch> host_;  // empty: nobody looked at the host
+  std::optional<HostWatch> host_;  // empty: the host was not sampled
   Spans parts_;                    // of the wait at hand
   IdleListener* listener_ = nullptr;
 };

@@ -12,8 +12,8 @@
 namespace nl::analysis {
 
 // One execution of a stage. A range inside another of the same stage on its thread is the same phase marked
-// twice ("LLM@decode_all" around LLM:decode) and no window of its own; start/end ranges of one name are requests
-// that overlap, and count each. Ranges that were never closed are no windows: nobody knows how long they took.
+// twice ("LLM@decode_all" around LLM:decode), so it adds no window; start/end ranges of one name are requests
+// that overlap, and count each. Ranges that were never closed do not count: how long they took is not known.
 struct Window {
   Ns start_ns = 0;
   Ns end_ns = 0;                // not before the start

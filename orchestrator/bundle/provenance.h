@@ -23,7 +23,7 @@ void describe_capture_machine(const std::filesystem::path& sqlite_file, const Tr
 std::string env_json(const Run& run, const Config& config);
 
 // The version of a Python package beside the interpreter of this command, from its dist-info folder;
-// empty where it cannot be told without running anything.
+// empty where only running something would show it.
 std::string python_package_version(const std::vector<std::string>& command, const std::string& package);
 
 // The git repository that `path` lies in: the nearest folder above it with a .git; empty: none.

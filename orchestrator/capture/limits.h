@@ -15,9 +15,9 @@ namespace nl::orchestrator {
 // How often the passes of a plan start the workload.
 std::size_t workload_starts(std::span<const Pass> passes);
 
-// How long the rest of a plan takes, judged by the passes before, and whether there is time for it (run.budget_s). Most worth is the
-// trace, which is always made; then operators, then counters, then the repetitions that tell what profiling costs. A pass is not begun
-// where it would not end in time, or would leave too little for those that are worth more and come later.
+// How long the rest of a plan takes, judged by the passes before, and whether there is time for it (run.budget_s). The trace
+// comes first and is always made; then operators, then counters, then the repetitions that measure the overhead of profiling. A pass is
+// not begun where it would not end in time, or would leave too little for later passes that are worth more.
 class TimeBudget {
  public:
   TimeBudget() = default;  // nothing is planned, and there is no limit

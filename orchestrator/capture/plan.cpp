@@ -15,7 +15,7 @@ constexpr const char* kRangesPreferred = "capture.prefer is ranges";
 
 std::string trouble_text(const Toolset& tools) { return tools.gpu_trouble.empty() ? "" : " (" + tools.gpu_trouble + ")"; }
 
-// Counters come in passes of their own, after the trace has said which kernels matter. Where NVML says nothing there may be
+// Counters come in separate passes, after the trace has said which kernels matter. Where NVML says nothing there may be
 // a GPU all the same: the trace decides. Where it says that there is none, nothing will be counted.
 void add_counting(Plan& plan) {
   const CounterChoice counters = choose_counters(plan.config, plan.tools);

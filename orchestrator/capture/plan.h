@@ -66,7 +66,7 @@ Pass plan_ncu(const Config& config, const Toolset& tools, const std::filesystem:
 std::vector<Pass> plan_ncu_exports(const Config& config, const Tool& ncu, const std::filesystem::path& bundle);
 Pass plan_nsys_export(const Config& config, const Tool& nsys, const std::filesystem::path& bundle);
 
-// Who measures the kernels that matter, and why; where nobody does, the code of the reason.
+// What measures the kernels that matter, and why; where nothing does, the code of the reason.
 struct CounterChoice {
   Meter meter = Meter::kNone;
   std::string why;

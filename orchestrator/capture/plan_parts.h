@@ -32,7 +32,7 @@ void clear_injections(Pass& pass, const Toolset& tools, std::vector<Remark>& ada
 Pass ranges_pass(PassKind kind, const Config& config, const Toolset& tools, const std::filesystem::path& bundle,
                  const std::filesystem::path& folder, double timeout_s);
 
-// The passes of a capture, and around them what tells its cost: the workload unprofiled, and traced once more by what
+// The passes of a capture, and around them those that measure its overhead: the workload unprofiled, and traced once more by what
 // `again` returns. make_repeat() makes such a pass of the one that captures.
 void add_in_turns(Plan& plan, std::vector<Pass> capture, const std::function<std::vector<Pass>(int number)>& again);
 void make_repeat(Pass& pass, PassKind kind, const Config& config, const std::filesystem::path& bundle, int number);

@@ -9,7 +9,7 @@
 
 namespace nl::orchestrator {
 
-// The plan's passes that tell what tracing costs, in turn with the capture: unprofiled, the capture, unprofiled, the
+// The plan's passes that measure the overhead of tracing, in turn with the capture: unprofiled, the capture, unprofiled, the
 // capture once more … None is begun that perturbation.budget_s would not see the end of, judged by those before it.
 // Whatever goes wrong in one of them is noted and fails nothing.
 class RepeatedPasses : public Step {

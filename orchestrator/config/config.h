@@ -66,7 +66,7 @@ struct ToolOptions {  // overrides of where things are found
 struct CaptureOptions {              // which tool traces, and how the collector's GPU half does
   std::string prefer = "nsys";       // "cupti": the collector, although nsys is there; "ranges": stages alone
   std::string cuda_calls = "work";   // "all", "none"
-  std::string cuda_graphs = "node";  // "graph": as wholes, without the kernels in them
+  std::string cuda_graphs = "node";  // "graph": at graph level, without the kernels in them
   int buffer_kb = 4096;              // of each buffer that CUPTI fills
   int buffers = 64;                  // at most so many of them
   int flush_ms = 1000;               // what a killed process loses
@@ -197,7 +197,7 @@ struct Config {
 
 struct ConfigRequest {
   std::filesystem::path runner_file = {};  // conf/runner/deep.yaml, or a shipped runner's name: "deep"
-  std::filesystem::path model_file = {};   // empty: the runner's own; a shipped model's name will do
+  std::filesystem::path model_file = {};   // empty: the runner's own; the name of a shipped model works, too
   std::vector<std::string> sets = {};      // "run.top_n_kernels=20", in order
   std::vector<std::string> rules = {};     // --rules: added to analysis.rules
   std::string name = {};                   // --name: wins over everything; empty: not given

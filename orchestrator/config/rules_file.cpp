@@ -184,7 +184,7 @@ class RulesFile : YamlFile {
       check_keys(item, "'evidence'", {"when", "text", "weight", "optional"});
       RuleEvidence each{text(need(item, "this evidence", "when", "an expression"), "'when'"),
                         text(need(item, "this evidence", "text", "a sentence for the reports"), "'text'"), 1};
-      // Nothing weighs nothing: it would be shown and never count.
+      // A weight of zero is refused: the item would be shown and never count.
       if (const YamlTree* weight = find(item, "weight")) each.weight = number<double>(*weight, "weight", 0.001, kHeaviest);
       if (const YamlTree* optional = find(item, "optional")) each.optional = truth(*optional, "optional");
       all.push_back(std::move(each));

@@ -133,7 +133,7 @@ void write_record(ModelSession session, const fs::path& record) {
   write_file_whole(record, session_json(session));
 }
 
-// Some fusions call all their nodes the same ("BiasGelu"): they run in the order of the file. Where only some of them ran, nobody knows which.
+// Some fusions give all their nodes one name ("BiasGelu"): these run in the order of the file. Where only some ran, it is not known which.
 void add_held_nodes(const std::vector<OptimisedNode>& graph, std::vector<SessionNode>& nodes) {
   using NameAndType = std::pair<std::string, std::string>;
   std::map<NameAndType, std::vector<const OptimisedNode*>> by_name;

@@ -40,7 +40,7 @@ bool for_each_member(simdjson::ondemand::object& object, Visit visit) {
   return true;
 }
 
-// The same for a value that should be an object. null, or a list, holds nothing that anybody asks for, and is no fault.
+// The same for a value that should be an object. null, or a list, has no members to visit, and is not a fault.
 template <typename Visit>
 bool for_each_member(simdjson::ondemand::value& value, Visit visit) {
   simdjson::ondemand::object object;

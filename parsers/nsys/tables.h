@@ -14,7 +14,7 @@ namespace nl::parsers {
 void read_capture_facts(const NsysDatabase& database, Trace& trace);
 
 // CUPTI_ACTIVITY_KIND_{KERNEL,MEMCPY,MEMSET,GRAPH_TRACE}. Until Launches::link(), `api` of what they read
-// is the correlation id. `nodes`: those that rows ran from; nullptr: nobody asks.
+// is the correlation id. `nodes`: those that rows ran from; nullptr: they are not needed.
 void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes, Trace& trace);
 void read_mem_ops(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes, Trace& trace);
 void read_graph_runs(const NsysDatabase& database, NsysPlaces& places, Trace& trace);

@@ -24,7 +24,7 @@ enum class BundleSource {
 };
 
 enum class LeftOutReason {
-  kEnvironment,  // NVIDIA's reports hold the target's environment, and nobody else can blank it
+  kEnvironment,  // NVIDIA's reports hold the target's environment, which only NVIDIA's tools could blank
   kBinary,       // host names and paths are blanked in texts and in SQLite only
   kLink,         // what it leads to is not the bundle's
 };

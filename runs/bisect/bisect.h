@@ -27,7 +27,7 @@ struct BisectRequest {
 enum class BisectEnd {
   kFound,
   kNoRegression,  // the last one is as fast as the first
-  kUndecided,     // what lies between cannot be told apart
+  kUndecided,     // the measurements do not show which of those between it is
   kFailed,
   kInterrupted,
 };

@@ -30,7 +30,7 @@ struct ArrayJob {
   SlurmOptions options;
 };
 
-// The words of an sbatch command. Slurm does not put lost tasks back by itself: whoever submitted them does.
+// The words of an sbatch command. Slurm does not put lost tasks back by itself: the submitting command does.
 std::vector<std::string> sbatch_command(const ArrayJob& job);
 
 // "1-4,7": the indices as sbatch takes them

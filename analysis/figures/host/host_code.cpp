@@ -18,7 +18,7 @@ namespace nl::analysis {
 namespace {
 
 constexpr std::size_t kMaxHostLines = 200, kMaxSyncLines = 50, kMaxWaitStacks = 2000;
-constexpr double kWorthNoting = 0.05;  // of a stage's time: below that nobody misses what its waits fall on
+constexpr double kWorthNoting = 0.05;  // of a stage's time: for less waiting than this no note says what is missing
 
 // A time that samples share out among what they fall on; nothing of it where they are too few.
 class SharedTime {

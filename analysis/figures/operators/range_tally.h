@@ -20,7 +20,7 @@ struct RangeItems {
   std::uint64_t left_out = 0;  // never closed, or closed by another thread
 };
 
-inline constexpr std::uint32_t kGraphName = kNone;  // stands for a CUDA graph that was traced as a whole
+inline constexpr std::uint32_t kGraphName = kNone;  // stands for a CUDA graph that was captured at graph level
 
 struct GpuWork {
   std::uint64_t calls = 0;
@@ -68,7 +68,7 @@ std::vector<std::uint32_t> by_time(const RangeTally& tally, const std::vector<st
 // The kernels, copies and sets with the most time that were launched inside.
 std::vector<OperatorKernel> top_work(const Trace& trace, const GroupTime& time, std::size_t top);
 
-// A kernel, a copy or set, or a CUDA graph that was traced as a whole.
+// A kernel, a copy or set, or a CUDA graph that was captured at graph level.
 struct WorkRow {
   std::uint32_t name = 0;       // of Trace::strings, or kGraphName
   std::uint32_t shape = kNone;  // of Trace::shapes: a kernel

@@ -25,7 +25,7 @@ struct StepWindow {
 };
 
 // The windows by which operators are counted. Requests and decode are made of them; what lies inside one, sampling for instance, is part
-// of it. A stage with a name of its own counts where it has nothing to do with them, and decode where its steps are not marked.
+// of it. A stage with another name counts where it lies outside all of them, and decode where its steps are not marked.
 class StepWindows {
  public:
   explicit StepWindows(const StagedTrace& staged);

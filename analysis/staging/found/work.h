@@ -30,7 +30,7 @@ std::vector<WorkSequence> work_sequences(const Trace& trace);
 // How much a stretch of a sequence puts on the GPU.
 struct WorkAmount {
   std::uint32_t kernels = 0;
-  std::uint32_t graphs = 0;    // traced as wholes
+  std::uint32_t graphs = 0;    // captured at graph level
   std::uint32_t products = 0;  // matrix products and attention, by name; a graph may hold any number and counts as one
   std::uint32_t training = 0;  // kernels of a backward pass or of an optimizer, by name
   std::uint64_t gpu_ns = 0;

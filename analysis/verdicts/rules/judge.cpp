@@ -59,7 +59,7 @@ double confidence_in(const CompiledRule& rule, const Subject& subject, std::vect
   return held / all;
 }
 
-// What is not captured does not hold: no advice about what nobody saw.
+// A condition on something that was not captured does not hold: a rule gives no advice about what was not measured.
 bool holds(const std::optional<Expression>& when, const Subject& subject) {
   MissingSet ignored;
   if (!when) return true;

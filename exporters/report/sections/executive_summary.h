@@ -12,7 +12,7 @@
 namespace nl::exporters::report {
 
 // At most five sentences for people who never saw a profiler: how fast it is, whether that is good, what limits it,
-// what to do first, what it costs.
+// what to do first, how much energy it takes and how large the profiling overhead was.
 std::vector<std::string> executive_summary(const Run& run);
 
 // The stage (or phase) that takes most of the measured time.

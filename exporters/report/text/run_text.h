@@ -51,7 +51,7 @@ Room room_of(const MetricInfo& metric);
 Cell metric_cell(MetricUnit unit, const std::optional<double>& value);
 
 bool by_cupti(const NcuSample& sample);
-// "ncu", "CUPTI" or "ncu and CUPTI": who measured launches of these; empty: nobody.
+// "ncu", "CUPTI" or "ncu and CUPTI": what measured launches of these; empty: none was measured.
 std::string measured_by(const std::vector<KernelEntry>& kernels);
 Text kernel_name(const std::string& name);           // in full, or "(no name)"
 std::string stalls_text(const KernelEntry& kernel);  // "long_scoreboard 41 %, wait 20 %, barrier 9 %", or a dash

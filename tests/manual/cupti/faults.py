@@ -151,7 +151,7 @@ def admin_only():
 
 
 def no_permission(setting):
-    """As nobody: copies of what is needed lie where nobody may read, the counters are refused, the program is not."""
+    """As the user `nobody`: copies of what is needed lie where it may read, the counters are refused, the program is not."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         print("  no permission: needs root and setpriv: not tried")
         return

@@ -18,7 +18,7 @@ using namespace nl::test;
 
 namespace {
 
-// What makes a rule speak about a healthy run, and what comes just short of it.
+// A change that makes a rule report a finding in a healthy run, and one that just fails to.
 struct Case {
   const char* rule;
   const char* subject;

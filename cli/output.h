@@ -13,7 +13,7 @@ namespace nl::cli {
 
 bool is_terminal(std::FILE* stream);
 
-// Places of a line of stdout; 0: it is no terminal, and lines may be as long as they are.
+// The width of the terminal at stdout; 0: stdout is not a terminal, and lines may have any length.
 std::size_t line_width();
 
 enum class Colour { kNone, kRed, kYellow, kGreen };

@@ -258,7 +258,7 @@ enum class Code : std::uint16_t {
   kLeftOutForTime,     // all such passes
   kFactsDamaged,       // what a process noted about itself
   kMarksFailed,        // inside the marks of a Python workload
-  kModelShapeUnknown,  // its configuration was noted, and is no transformer's
+  kModelShapeUnknown,  // its configuration was noted, but does not describe a transformer
   kOperatorsLeftOut,   // the pass that records operators: it would be in vain
   kOperatorsFailed,    // it ended badly, or could not be read
 
@@ -304,12 +304,12 @@ enum class Code : std::uint16_t {
   kStepsNotRepeated,  // nothing was inferred: no sequence of GPU work repeats
   kStepsTooFew,
   kStepsOfTraining,
-  kStepsWithoutProducts,  // something repeats that is no model
+  kStepsWithoutProducts,  // something repeats, but it is not a model
   kStepsWithoutPrefill,   // something repeats, and nothing shows that it is generation
   kSteadyPart,            // no stages: the capture is one, without its warm-up
   kWholeCapture,          // or from its first GPU work on
 
-  // Damaged rows. Their text names the row; it is no sentence
+  // Damaged rows. Their text names the row and is not a sentence
   kNoStartOrEnd,
   kNoStart,
   kEndsBeforeStart,

@@ -28,7 +28,7 @@ struct NcuLaunch {
   Dim3 grid, block;
   std::vector<NcuRange> ranges;                     // open on the launching thread, outermost first
   std::map<std::string, double> metrics;            // metric → value in base units
-  std::map<std::string, std::string> text_metrics;  // those that are no numbers
+  std::map<std::string, std::string> text_metrics;  // those that are not numbers
 };
 
 struct NcuReport {   // of one file of ncu

@@ -45,7 +45,7 @@ struct WorkingKernel {
   double measured_share = 0;  // of the time of its GPU's kernels there
 };
 
-// The kernels that work where it is measured. What a program runs once, while it starts and warms up, is no part of a step, however
+// The kernels that work where it is measured. What a program runs once, while it starts and warms up, does not belong to a step, however
 // long it takes.
 struct WorkingKernels {
   std::vector<WorkingKernel> list;  // the most time first

@@ -19,7 +19,7 @@ namespace nl {
 // process uses several, it is the mean over them. At each instant the first that applies:
 struct Budget {
   Ns wall_ns = 0;
-  Ns gpu_compute_ns = 0;     // a kernel of the process runs that is no communication
+  Ns gpu_compute_ns = 0;     // a kernel of the process runs that does not communicate
   Ns exposed_copy_ns = 0;    // neither such a kernel nor communication, but a copy or set does
   Ns queue_wait_ns = 0;      // GPU idle, its next work was launched before it went idle: latency, dependencies
   Ns sync_blocked_ns = 0;    // GPU idle, the stage's thread is inside a call that waits for the GPU

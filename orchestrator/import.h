@@ -60,7 +60,7 @@ struct NameSources {
 // tool calls its files, as the folder that holds it.
 std::string import_name(const NameSources& sources);
 
-// The name in the run.json of the bundle that a capture lies in. Empty: in none, or the file cannot be read, which is no error here.
+// The name in the run.json of the bundle that a capture lies in. Empty: it lies in none, or the file cannot be read.
 std::string recorded_name(const std::filesystem::path& capture);
 
 }  // namespace nl::orchestrator

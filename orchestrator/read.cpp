@@ -28,7 +28,7 @@ Workload workload_of(const Config& config, const std::optional<int>& exit_status
   return {config.workload.command, folder.empty() ? std::filesystem::current_path().string() : folder, exit_status};
 }
 
-// Without a GPU there are none to capture, which is no failure.
+// Without a GPU there are none to capture, which is not a failure.
 std::optional<Remark> no_kernels_note(const Plan& plan, const Verdict& verdict) {
   if (prefers_ranges(plan.config)) return Remark{Code::kUnprofiledRun};
   if (plan.tracer == Tracer::kRanges)

@@ -35,7 +35,7 @@ class LayerTimes : public nvinfer1::IProfiler {
 // The engine's layers by its inspector, in its order; only their names where the engine was built without profilingVerbosity=detailed.
 std::vector<SessionNode> layers_of(const nvinfer1::ICudaEngine& engine, const nvinfer1::IExecutionContext& context);
 
-// One layer of the inspector's JSON. A text that is none gives a node without a name.
+// One layer of the inspector's JSON. A text that is not a layer gives a node without a name.
 SessionNode layer_of_json(const std::string& json);
 
 }  // namespace nl::adapters::tensorrt

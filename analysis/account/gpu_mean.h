@@ -34,7 +34,7 @@ struct TargetFigures {
   LaunchWaitSum launch_waits;  // of all GPUs together
 };
 
-// `launched`: by lane, what the windows of the target launched; empty: it is no stage.
+// `launched`: by lane, what the windows of the target launched; empty: the target is not a stage.
 TargetFigures target_figures(const BudgetSums& sums, std::uint32_t target, std::span<const BusyTime> launched);
 
 // As people read them: by GPU, then by process.

@@ -18,7 +18,7 @@ class CommunicationKernels {
   CommunicationKernels() = default;
   explicit CommunicationKernels(const Trace& trace);
   bool any() const { return any_; }
-  // Nothing where it is no communication.
+  // Nothing where it does not communicate.
   std::optional<Collective> of(const Kernel& kernel) const {
     return any_ && kernel.shape < kinds_.size() ? kinds_[kernel.shape] : std::nullopt;
   }

@@ -33,7 +33,7 @@ std::vector<Window> find_windows(const Trace& trace, const StageTable& table);
 bool earlier_on_thread(const Window& a, const Window& b);
 
 // By window: it is measured and takes more than kSlowWindow times the median of its stage's measured windows. None where a stage
-// has less than kEnoughWindows: one of three is no exception.
+// has less than kEnoughWindows: one slow window of three is not an exception.
 inline constexpr double kSlowWindow = 1.5;
 inline constexpr std::size_t kEnoughWindows = 8;
 std::vector<bool> slow_windows(const std::vector<Window>& windows, std::size_t stages);

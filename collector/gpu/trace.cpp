@@ -230,7 +230,7 @@ void enable_activities() {
   // the call that waited; which stream for, from around_stream_wait().
   if (choice == CallChoice::kAll && api().cuptiActivityEnable(cupti::kSynchronization) == cupti::kSuccess &&
       api().cuptiActivityEnableAllSyncRecords != nullptr)
-    api().cuptiActivityEnableAllSyncRecords(0);  // queries that found nothing finished are no synchronisation
+    api().cuptiActivityEnableAllSyncRecords(0);  // queries that found nothing finished do not synchronise
   gpu.calls.enable(api(), choice);
 }
 

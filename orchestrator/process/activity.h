@@ -10,7 +10,7 @@ namespace nl::orchestrator {
 
 // Says on a terminal what takes long here, in one line that is rewritten every second and gone at the end:
 //   reading run.sqlite … 3 s
-// Nothing in the first two seconds, and nothing where stderr is no terminal. Where several live, the newest is shown. Not around
+// Nothing in the first two seconds, and nothing where stderr is not a terminal. Where several live, the newest is shown. Not around
 // what starts processes: those have a line of their own.
 class Activity {
  public:

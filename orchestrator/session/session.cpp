@@ -207,7 +207,7 @@ std::string session_figures_json(const ModelSession& session) {
 }
 
 std::string session_json(const ModelSession& session) {
-  // Names out of a model may be no UTF-8.
+  // Names in a model may not be UTF-8.
   return nlohmann::json(session).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

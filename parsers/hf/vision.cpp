@@ -74,7 +74,7 @@ class VisionTower {
   long long width_ = 0, grid_ = 0;
 };
 
-// What SAM's code has and no configuration says.
+// Values that SAM's code contains and its configuration does not state.
 constexpr long long kSamPatch = 16, kSamWindow = 14, kSamNeck = 256;
 
 // The two towers of DeepSeek-OCR, whose vision_config has them by name where others have a width.

@@ -30,7 +30,7 @@ void read_api_calls(const NsysDatabase& database, const Launches& launches, Nsys
                     bool all_calls = false);
 
 // What the host did besides, of the threads that the places know by then: those that call CUDA. An export without these tables
-// has nothing of it, which is no fault: both are options of nsys.
+// has nothing of it, which is not a fault: both are options of nsys.
 // OSRT_API: the calls of at least kLongCallNs, by thread and start.
 void read_os_calls(const NsysDatabase& database, NsysStrings& strings, const NsysPlaces& places, Trace& trace);
 // COMPOSITE_EVENTS and SAMPLING_CALLCHAINS: native stacks, file is the library.

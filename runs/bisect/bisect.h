@@ -67,7 +67,7 @@ struct CommitRange {
 };
 
 // The commits from `good` to `bad` along first parents, oldest first, each in a working tree of its own that prepare_commit() makes. The
-// repository's own tree is not touched. Throws Error(kInput) where git does not know them or one is no ancestor of the other.
+// repository's own tree is not touched. Throws Error(kInput) where git does not know them or one is not an ancestor of the other.
 std::vector<Candidate> commits_between(const CommitRange& range);
 
 // Checks it out and builds it, once. Throws Error(kWorkload) where that fails, with the log.

@@ -34,7 +34,7 @@ class Row {
 };
 using EachRow = std::function<void(const Row&)>;
 
-// Throws Error: kInput where the database is no ledger or damaged, kOutput where it cannot be reached or written.
+// Throws Error: kInput where the database is damaged or not a ledger, kOutput where it cannot be reached or written.
 class Connection {
  public:
   virtual ~Connection() = default;

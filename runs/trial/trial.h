@@ -16,7 +16,7 @@
 // `try`: two commands against each other, in turns, until it is decided whether they differ.
 namespace nl::runs {
 
-// Do two commands still say the same? A faster one that computes something else is no improvement.
+// Do two commands still print the same? A faster one that computes something else is not an improvement.
 enum class OutputVerdict { kNotCompared, kSame, kWithinTolerance, kDifferent };
 
 struct OutputAgreement {

@@ -36,7 +36,7 @@ class Attributes {
     return value && *value > 0 ? value : std::nullopt;
   }
 
-  // "256,512"; empty where one of them is no number
+  // "256,512"; empty where one of them is not a number
   std::vector<double> numbers(const std::string& name) const {
     const std::string value = text(name);
     std::vector<double> found;

@@ -13,7 +13,7 @@ namespace nl::analysis {
 
 // The layers that ranges stand for.
 struct LayerRanges {
-  std::vector<std::uint32_t> of_range;  // index into names; kNone: it is no layer
+  std::vector<std::uint32_t> of_range;  // index into names; kNone: it is not a layer
   std::vector<std::string> names;
 };
 LayerRanges layer_ranges(const Trace& trace);

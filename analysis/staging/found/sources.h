@@ -19,7 +19,7 @@ struct EngineStep {
   bool told() const { return prefills && decodes; }
 };
 
-// Nothing where the name is no step's.
+// Nothing where the name does not mark a step.
 std::optional<EngineStep> engine_step(std::string_view name);
 
 // The steps of the engine with the most ranges; nothing where no engine's ranges are there. Where names do not tell prefill from

@@ -76,7 +76,7 @@ struct Generation {
   struct Step {
     std::uint32_t first = 0, last = 0;  // places in the sequence, last excluded
     bool prefill = false;
-    bool ends_run = false;  // what follows is no step of the same request
+    bool ends_run = false;  // what follows is not a step of the same request
   };
   std::vector<Step> steps;
   std::size_t decode_steps = 0, prefills = 0, runs = 0;

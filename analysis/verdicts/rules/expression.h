@@ -53,7 +53,7 @@ struct Node {
   std::optional<std::regex> pattern;
 };
 
-// Why a text is no expression.
+// Why a text is not a valid expression.
 struct Fault {
   std::string what;
   std::size_t at = 0;                   // character, counted from 0

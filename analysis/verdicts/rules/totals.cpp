@@ -261,7 +261,7 @@ bool has_stage(const Run& run, StageKind kind) {
   return std::any_of(run.stages.begin(), run.stages.end(), [&](const StageEntry& stage) { return stage_kind(stage.name) == kind; });
 }
 
-// Stages that lie inside others, as sampling does, are no phase: no instant is theirs alone.
+// Stages that lie inside others, as sampling does, are not phases: all of their time belongs to the others, too.
 bool lies_inside_others(const Run& run, const StageEntry& stage) {
   const auto& phases = run.phases.phases;
   return !phases.empty() && std::none_of(phases.begin(), phases.end(), [&](const Phase& phase) { return phase.name == stage.name; });

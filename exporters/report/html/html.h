@@ -9,14 +9,14 @@
 namespace nl::exporters::html {
 
 // Text that stays text, inside elements and inside quoted attributes: & < > " ' are escaped, control characters become
-// spaces, and bytes that are no UTF-8 become U+FFFD.
+// spaces, and bytes that are not UTF-8 become U+FFFD.
 std::string text(std::string_view raw);
 
-// For what is no markup, such as the strings of a page's data: UTF-8 on one line, and nothing escaped. A name is the same text whether it
+// For text outside markup, such as the strings of a page's data: UTF-8 on one line, and nothing escaped. A name is the same text whether it
 // comes from the capture or from run.json.
 std::string plain(std::string_view raw);
 
-// Every character as it is; each byte that is no UTF-8 becomes U+FFFD.
+// Every character as it is; each byte that is not UTF-8 becomes U+FFFD.
 std::string utf8(std::string_view raw);
 
 // " name="value"", the value escaped.

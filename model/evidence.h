@@ -63,7 +63,7 @@ struct OperatorSource {
   std::vector<OperatorDtypes> dtypes = {};
 };
 
-// All that a run is made of, captured here or imported: facts and readings. Conclusions are the analysis' part.
+// All that a run is made of, captured here or imported: facts and readings. The analysis draws the conclusions.
 struct Evidence {
   std::string run_id, created_at, name, mode;
   Hardware hardware;

@@ -8,7 +8,7 @@
 #include "model/codes.h"
 #include "model/time.h"
 
-// What the capturing itself cost.
+// The overhead of the capture, and what the meters of the GPUs read.
 namespace nl {
 
 // One stage in unprofiled passes (timed by its NVTX ranges) and in profiled passes of the same workload.

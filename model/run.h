@@ -33,7 +33,7 @@ struct StageSplit {
   std::uint64_t calls = 0;
 };
 
-// What the measured windows of one stage launched of a kernel, inside stages within it, too.
+// The launches of a kernel in the measured windows of one stage, those of nested stages included.
 struct StageLaunches {
   std::string stage;
   Ns total_ns = 0;
@@ -184,7 +184,7 @@ struct Provenance {
   std::string captured_at;                           // when the trace began; RFC 3339, UTC; empty: not known
 };
 
-// By the keys of model/run_metrics.h; empty: not known.
+// The values of figures, by their keys in model/run_metrics.h; an empty value is not known.
 class FigureValues {
  public:
   std::optional<double>& operator[](std::string_view key) { return values_[std::string(key)]; }

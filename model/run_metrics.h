@@ -65,13 +65,13 @@ std::string key_pattern(const RunMetricInfo& info, std::string_view name = "NAME
 // The row that a key is of: "stage.decode_step.median_ms"; nullptr where there is none.
 const RunMetricInfo* find_metric(std::string_view key);
 std::string figure_title(std::string_view key);  // of a figure of the run: "tpot_ms". The key is one of the table
-// The row that a comparison calls so.
+// The row that has this name in comparisons.
 const RunMetricInfo* find_compared(std::string_view compare);
 
 MetricUnit measured_unit(FigureUnit unit);  // of what read() gives
 // The value in its unit; nothing where it was not captured or is not finite.
 std::optional<double> figure_value(const RunMetricInfo& info, const MetricSubject& subject);
-// Of the run: "tpot_ms". The key is one of the table.
+// The value of a figure of the run: "tpot_ms". The key must be in the table.
 std::optional<double> figure_value(const Run& run, std::string_view key);
 
 struct RunMetric {

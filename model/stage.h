@@ -55,7 +55,7 @@ struct BudgetBinKey {
   Ns Budget::* time_ns;
 };
 
-// In the order of that file.
+// In the order of run.json.
 inline constexpr std::array<BudgetBinKey, kBudgetBins> kBudgetBinKeys = {{{"gpu_compute_ns", &Budget::gpu_compute_ns},
                                                                           {"communication_ns", &Budget::communication_ns},
                                                                           {"exposed_copy_ns", &Budget::exposed_copy_ns},
@@ -74,10 +74,10 @@ struct Communication {
   std::uint64_t count = 0;             // that start there
   Ns sum_ns = 0;                       // their plain sum
   Ns time_ns = 0;                      // one of them runs
-  Ns exposed_ns = 0;                   // of it: and no compute kernel runs on this GPU
+  Ns exposed_ns = 0;                   // the part of it in which no compute kernel runs on this GPU
   std::optional<std::uint64_t> bytes;  // peer copies: NCCL's kernels do not say
   std::optional<double> bytes_per_s;
-  // Where the ranks' collectives can be paired, of sum_ns: until the last rank has started, and after that.
+  // The parts of sum_ns before and after the last rank has started, where the ranks' collectives can be paired.
   std::optional<Ns> late_peer_ns, transfer_ns;
   std::optional<std::uint64_t> last_arrivals;  // in how many of them this rank started last
 };
@@ -168,7 +168,7 @@ struct GpuSpread {
 
 inline constexpr std::size_t kMaxListedWindows = 1000;
 
-// The lengths of a stage's measured windows, by their start: what the spread of a single run is told from.
+// The lengths of a stage's measured windows, by their start: the spread of a single run is computed from them.
 struct WindowSeries {
   std::vector<Ns> wall_ns;         // at most kMaxListedWindows
   std::uint64_t windows_each = 1;  // more: a value is the median of so many windows that follow each other
@@ -176,7 +176,7 @@ struct WindowSeries {
 };
 
 // Of the measured windows, where there are enough of them: those that take far longer than the median. What fills them (loading
-// GPU code, a garbage collection) is not what a usual window does, and nothing that makes that faster saves it.
+// GPU code, a garbage collection) does not happen in a usual window, so making usual windows faster does not shorten them.
 struct SlowWindows {
   std::uint64_t count = 0;
   Budget budget;  // of these windows
@@ -219,8 +219,8 @@ struct StageEntry {
   WindowSeries series;
   std::optional<SlowWindows> slow_windows = {};  // empty: there are none
 
-  // Its ranges do not wait for the GPU, and end before their work does. Some per cent more than the wall are the tail of the
-  // last kernel.
+  // True where its ranges do not wait for the GPU and end before their work does. A few per cent more work than wall time is
+  // only the tail of the last kernel.
   bool runs_on() const {
     bool any =
         devices.size() < 2 && gpu_busy_ns && outlasts(static_cast<double>(*gpu_busy_ns), wall.mean_ns * static_cast<double>(wall.count));
@@ -261,7 +261,7 @@ struct Iterations {
   std::vector<Iteration> list;  // at most kMaxListedIterations; count says how many there are
   std::uint64_t count = 0;
   std::uint64_t warmup = 0;
-  std::string rule;  // in words: how warm-up was told, for the reports
+  std::string rule;  // how warm-up was recognised, in words for the reports
 };
 
 struct Latency {                       // of the measured iterations

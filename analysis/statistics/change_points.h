@@ -21,7 +21,7 @@ std::vector<SeriesLevel> levels_of(const std::vector<double>& values, double min
 // How far from its median a value of a level may lie: 5 times the spread, and min_effect.
 double expected_reach(const SeriesLevel& level, double min_effect);
 
-// The values that lie farther from it. Levels of fewer than kLeastHistory values have no history to judge by.
+// The values that lie farther from their level's median than that. Levels of fewer than kLeastHistory values have no history to judge by.
 inline constexpr std::size_t kLeastHistory = 8;
 std::vector<std::size_t> anomalies_of(const std::vector<double>& values, const std::vector<SeriesLevel>& levels, double min_effect);
 

@@ -85,7 +85,7 @@ struct ParameterCount {
 };
 ParameterCount count_parameters(const LlmShape& shape);
 
-// Of one layer, in weights.
+// The number of weights in the parts of one layer.
 struct LayerWeights {
   double qkv = 0;    // with latent attention: both steps of the query, the down projection of keys and values
   double kv_up = 0;  // latent attention only: from the compressed keys and values to the heads'

@@ -25,7 +25,7 @@ struct LayerTable {
   std::string note;  // why there are none, or which are left out
 };
 LayerTable layer_table(const Trace& trace);
-// The same with times that are tallied otherwise.
+// The same, with times from another tally.
 LayerTable layer_table(const Trace& trace, const std::function<RangeTally(const RangeItems&)>& tally);
 
 }  // namespace nl::analysis

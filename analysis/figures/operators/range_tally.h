@@ -49,14 +49,14 @@ struct RangeTally {
   Ns capture_cuda_ns = 0;  // all GPU work of the capture
 };
 
-// A range never closed, or closed by another thread, has no time that could be counted.
+// False for a range that was never closed, or closed by another thread: it has no time that could be counted.
 bool is_countable(const Trace& trace, const Range& range);
 
 // Work belongs to the ranges around its launch and, from a CUDA graph, to those around the making of its node inside them; its
 // stage is that of the launch. Ranges never closed or closed by another thread must be left out of `items` (kNone). One pass over the
 // GPU's work, whose cost does not depend on how many ranges there are while calls stay between the same two.
 RangeTally tally_ranges(const Trace& trace, const RangeItems& items);
-// The host's part of it alone.
+// Only the host times of such a tally.
 RangeTally tally_host_ranges(const Trace& trace, const RangeItems& items);
 
 // The place of a stage in the list, to which it is added where it is new. Decode steps are part of decode, as in every split by stage.

@@ -14,7 +14,7 @@ namespace nl::analysis {
 
 inline constexpr double kSlowdownLimit = 0.10;  // more is warned of
 
-// As a sentence names it.
+// The profiler as a sentence names it.
 std::string profiler_words(PassKind profiler);
 
 // The stages of one pass as the main analysis sees them, from its ranges alone.

@@ -33,7 +33,7 @@ class Neighbourhoods {
   bool too_many_ = false;
 };
 
-// A little more or less than the period: a longer context may need a kernel more.
+// True where the distance is about the period: a longer context may need one kernel more.
 inline bool about(std::uint64_t distance, std::uint64_t period) {
   const std::uint64_t apart = distance > period ? distance - period : period - distance;
   return apart * 16 <= period;

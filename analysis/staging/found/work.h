@@ -46,7 +46,7 @@ class WorkAmounts {
   WorkAmount between(std::uint32_t first, std::uint32_t last) const;  // places, last excluded
 
  private:
-  // Sums from the start of the sequence. They may wrap; their differences do not.
+  // Sums from the start of the sequence. They may overflow; their differences are still right.
   struct Sum {
     std::uint32_t kernels = 0, graphs = 0, products = 0, training = 0;
     std::uint32_t blocks = 0, times = 0;  // logarithms in sixteenths

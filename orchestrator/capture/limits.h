@@ -43,14 +43,14 @@ class TimeBudget {
   std::map<PassKind, std::size_t> left_out_;
 };
 
-// Of the files below a folder; with `since` only of those that were written after.
+// The size of the files below a folder; with `since` only of those written after it.
 std::uint64_t bytes_below(const std::filesystem::path& folder, std::optional<std::filesystem::file_time_type> since = {});
 
 // Ends the pass when what it writes is larger than capture.max_size: in the bundle, and by nsys in its folder of temporary files,
 // where it keeps the events until the workload has ended.
 void limit_trace_size(Pass& pass, const Plan& plan);
 
-// The plan with less in its trace, pass for pass, and in words what it goes without; nothing where there is no less.
+// The plan with less in its trace, pass for pass, and in words what it leaves out; nothing where nothing can be left out.
 struct LighterPlan {
   Plan plan;
   std::string without;

@@ -208,7 +208,7 @@ struct ConfigRequest {
 // Error(kConfig) with file:line:column, what is wrong and the nearest valid name.
 Config load_config(const ConfigRequest& request);
 
-// What a run may be called that has no name of its own: the file's, as a part of a folder's name.
+// The name of a run without a configured name: that of the file, fit to be part of a folder's name.
 std::string run_name_of(const std::filesystem::path& file);
 std::string as_run_name(std::string_view text);  // the same of any text
 

@@ -55,7 +55,7 @@ std::vector<std::string> keys_of(const Redactions& redacted);
 
 std::string contents_text(const ArchiveContents& contents);
 
-// Checked, and of a version that this nl-stage reads, else Error(kInput); `where` is the archive.
+// Reads and checks archive.json. Error(kInput) where it is wrong or of a version that this nl-stage cannot read; `where` is the archive.
 ArchiveContents read_contents(const std::string& text, const std::string& where);
 
 // Error(kInput) unless each path stays inside the folder of a bundle, and is there once.

@@ -9,7 +9,7 @@
 #include "model/run.h"
 #include "runs/archive/contents.h"
 
-// What of a bundle is about the machine and its people, and not about the run.
+// Removes from a bundle what is about the machine and its users, not about the run.
 namespace nl::runs {
 
 // Host names become "redacted-host". Of an absolute path only the last name stays: /home/me/model/run.py → /redacted/run.py. Paths of the

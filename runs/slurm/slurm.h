@@ -42,7 +42,7 @@ Statuses parse_squeue(const std::string& text);
 // The id of the job. Throws Error(kTool) with what sbatch says.
 std::string submit(const ArrayJob& job);
 
-// Of all jobs of that name that Slurm still knows; nothing where it does not answer now.
+// The statuses of all jobs of that name that Slurm still knows; nothing where Slurm does not answer now.
 std::optional<Statuses> ask(const std::string& job_name);
 
 void cancel(const std::vector<std::string>& jobs);

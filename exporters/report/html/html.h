@@ -34,7 +34,7 @@ struct PageScript {
   std::string_view text, digest;
 };
 
-// That of this build; empty with -Dreport_script=none.
+// The script of this build; empty with -Dreport_script=none.
 PageScript built_in_script();
 
 // The document as a page of its own, with its style and its script inside.
@@ -44,7 +44,7 @@ std::string page(const report::Document& document, const std::string& footer, co
 // Blocks as markup, everything that comes from the run escaped.
 std::string blocks_markup(const report::Blocks& blocks);
 
-// Figures, drawn. Places and widths are percentages: they fit a phone and a poster alike, and their text is never stretched.
+// Draws a figure. Places and widths are percentages: they fit a phone and a poster alike, and their text is never stretched.
 std::string figure_markup(const report::BarChart& chart);
 std::string figure_markup(const report::ColumnChart& chart);
 std::string figure_markup(const report::Explorer& explorer);

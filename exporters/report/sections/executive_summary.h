@@ -74,10 +74,10 @@ std::vector<Recommendation> recommendations(const Run& run, std::size_t most);
 // The actions of a summary, numbered: what to do, what it saves, why, and on request the first suggestion for engineers.
 List action_list(const Run& run, bool for_engineers);
 
-// The first of them; nullptr where none asks for a change.
+// The first finding to work on; nullptr where none asks for a change.
 const Finding* first_to_work_on(const Run& run);
 
-// Why there is nothing to recommend. Rules that were never evaluated give no clean bill of health.
+// Why there is nothing to recommend. Rules that were not evaluated do not show that the run is fine.
 std::string no_advice(const Run& run);
 
 // What is wrong in everyday words; the message where the rule has no such words.

@@ -8,7 +8,7 @@
 
 #include "model/run.h"
 
-// How figures and names are worded in every report. What is not there is said: a dash in tables, never a zero.
+// How figures and names are worded in every report. A missing value is shown as such: a dash in tables, never a zero.
 namespace nl::exporters {
 
 inline constexpr const char* kNoValue = "—";

@@ -39,7 +39,7 @@ void write_err(fmt::format_string<Values...> format, Values&&... values) {
   write_text(fmt::format(format, std::forward<Values>(values)...), stderr);
 }
 
-// Its path; on a terminal that follows links, one to click.
+// Writes the path; on a terminal that supports links, as a link.
 void write_path(const std::filesystem::path& file);
 
 }  // namespace nl::cli

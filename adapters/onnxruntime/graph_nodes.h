@@ -32,7 +32,7 @@ struct ModelGraph {
   std::uint64_t weight_bytes = 0;  // with those in files beside it
 };
 
-// Reads names alone and skips the weights. A file that is not ONNX (ONNX Runtime's own .ort, say) has no nodes.
+// Reads only names and skips the weights. A file that is not ONNX (ONNX Runtime's own .ort, say) has no nodes.
 ModelGraph read_model_graph(const std::filesystem::path& file);
 
 // The nodes of the graph that ONNX Runtime made of `original`, each with those of the model file that were fused into it: what the model has

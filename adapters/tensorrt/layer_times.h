@@ -12,8 +12,8 @@
 
 namespace nl::adapters::tensorrt {
 
-// What TensorRT's own profiler tells: the GPU time of each layer, after each launch. A layer that is told of twice in one launch (copies that
-// change a format often share a name) is two nodes.
+// Receives the GPU time of each layer from TensorRT's own profiler, after each launch. A layer that is reported twice in one launch
+// (copies that change a format often share a name) becomes two nodes.
 class LayerTimes : public nvinfer1::IProfiler {
  public:
   void reportLayerTime(const char* layer, float ms) noexcept override;

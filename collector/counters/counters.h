@@ -6,13 +6,13 @@ namespace nl::collector {
 
 // Counters of chosen kernels, launch by launch: one set of metrics in a single pass, as the kernel runs anyway, and a
 // second one for which CUPTI replays it. Nothing but the chosen launches is touched.
-// Reads what is asked for from the environment; false, and said, where nothing can be measured.
+// Reads from the environment what to measure. Where nothing can be measured it returns false and says why.
 bool count_kernels(const CuptiLibrary& library);
 
 // The names of the driver's functions that launch a kernel.
 bool is_kernel_launch(const char* function);
 
-// From CUPTI's callback around one of them.
+// CUPTI's callback calls it before and after one of these functions.
 void around_launch(const cupti::CallbackData& call);
 
 void finish_kernel_counters();                  // at the program's end

@@ -14,7 +14,7 @@ class GpuBuffers {
   static constexpr std::size_t kMaxSlots = 1024;
 
   bool create(std::size_t slot_bytes, std::size_t slots);
-  // nullptr where all are out. `bytes`: what CUPTI may use of it. The slower the last ones filled, the less, so
+  // nullptr where all are in use. `bytes`: how much CUPTI may use. The slower the last slots filled, the less, so
   // that what a killed process had not handed over is never more than about a second's records.
   std::uint8_t* take(std::size_t& bytes, std::int64_t now_ns);
   // Zeroes it for the next use; otherwise CUPTI zeroes it, in the program's own thread.

@@ -22,7 +22,7 @@ class JsonArrayFile {
 
   // Throws Error(kInput) where the file cannot be read or has no such array.
   JsonArrayFile(const std::filesystem::path& file, std::string member);
-  // The same for a text that is not quite that of a file. `where` is for errors.
+  // The same for other bytes than those of a file. `where` names them in errors.
   JsonArrayFile(Bytes bytes, std::string where, std::string member);
 
   // Steps to the next object; false at the end. An element that is not an object is passed over and counted.

@@ -47,7 +47,7 @@ bool for_each_member(simdjson::ondemand::value& value, Visit visit) {
   return value.get_object().get(object) ? true : for_each_member(object, visit);
 }
 
-// What events of Chrome's trace format have in common; false where the key is none of it.
+// What events of Chrome's trace format have in common; false where the key is not one of them.
 template <typename Event>
 bool read_event_member(std::string_view key, simdjson::ondemand::value& value, Event& out) {
   if (key == "cat") out.category = json_text(value);

@@ -27,7 +27,7 @@ class KinetoEventReader {
  public:
   KinetoEventReader();
   ~KinetoEventReader();
-  // False where the text is no such event.
+  // False where the text is not such an event.
   bool read(const JsonArrayFile& file, KinetoEvent& out);
 
  private:

@@ -16,7 +16,7 @@ namespace nl::parsers {
 std::optional<std::string> mended_utf8(std::string_view text);
 std::string as_utf8(std::string_view text);  // invalid bytes are replaced
 
-// StringIds, read one by one as they are asked for: the table also holds blobs of many megabytes that no
+// The table StringIds, whose rows are read only when they are asked for: the table also holds blobs of many megabytes that no
 // other table refers to.
 class NsysStrings {
  public:

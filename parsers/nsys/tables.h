@@ -29,7 +29,7 @@ void link_graph_nodes(const NsysDatabase& database, const GraphNodes& nodes, Nsy
 void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places, Trace& trace,
                     bool all_calls = false);
 
-// What the host did besides, of the threads that the places know by then: those that call CUDA. An export without these tables
+// What the host did besides calling CUDA, of the threads that the places know by then: those that call CUDA. An export without these tables
 // has nothing of it, which is not a fault: both are options of nsys.
 // OSRT_API: the calls of at least kLongCallNs, by thread and start.
 void read_os_calls(const NsysDatabase& database, NsysStrings& strings, const NsysPlaces& places, Trace& trace);

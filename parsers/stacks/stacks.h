@@ -18,7 +18,7 @@ namespace nl::parsers {
 
 inline constexpr std::string_view kStacksMagic = "nl-stage stacks\t1\n";
 
-// Those of a folder, in the order of their names.
+// The stack files of a folder, in the order of their names.
 std::vector<std::filesystem::path> stack_files(const std::filesystem::path& folder);
 
 // Fills Trace::host, and takes the marks of the clock out of the trace: they do not belong to the workload.

@@ -10,7 +10,7 @@ namespace nl::analysis {
 namespace {
 
 constexpr std::size_t kResamples = 1000;
-constexpr std::size_t kLeastWindows = 8;  // of a single run: fewer do not show how neighbours depend on each other
+constexpr std::size_t kLeastWindows = 8;  // of a single run; the order of fewer windows shows nothing, and is ignored
 constexpr double kTrendShows = 0.05;
 
 struct SideValues {

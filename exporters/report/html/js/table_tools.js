@@ -164,7 +164,7 @@ export class TableTools {
     last_changed = changed;
   }
 
-  // Takes the state from the address. What the address does not say gets its first value, and so do values that this table does not have.
+  // Takes the state from the address. What the address does not say, or this table does not have, is as at first.
   /** @param {URLSearchParams | null} state */
   read(state) {
     /** @param {string} key */

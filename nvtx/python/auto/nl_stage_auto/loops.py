@@ -56,7 +56,7 @@ class _State:
 
     def __init__(self):
         self.request = None
-        self.busy = False  # inside a model's call, whose parts are no steps
+        self.busy = False  # inside a model's call, whose parts are not steps
         self.calls = 0
         self.blocks = []  # of no_grad and inference_mode: calls before each
 

@@ -101,7 +101,7 @@ class Sampler:
             self._faults.note("start of the sampler", error)
 
     def pause(self):
-        """Before fork, which is no place for other threads. True: the thread is gone."""
+        """Ends the thread before a fork, which other threads do not survive. True: the thread is gone."""
         asked, stopped = self._asked_to_stop, self._stopped
         if stopped is None:
             return True

@@ -221,7 +221,7 @@ TEST_CASE("few samples are no finding, and rules that need them say so") {
   const auto abstains = [&](const char* rule) {
     return std::any_of(run.abstentions.begin(), run.abstentions.end(), [&](const Abstention& each) { return each.rule == rule; });
   };
-  CHECK_FALSE(abstains("tokenizer_delays_gpu"));  // known to be no matter for prefill
+  CHECK_FALSE(abstains("tokenizer_delays_gpu"));  // known not to matter for prefill
   for (StageEntry& each : run.stages) spend(run, each.name.c_str(), &Budget::launch_starved_ns, 0.10);
   judge(rules, run);
   CHECK(abstains("tokenizer_delays_gpu"));

@@ -101,7 +101,7 @@ TEST_CASE("counters of stages: what each window measured, and when") {
   CHECK(report.windows[1].device == 1);
   CHECK(report.windows[1].first == 4);
   CHECK(report.windows[1].windows == 3);
-  CHECK(report.windows[1].metrics == std::map<std::string, double>{{kRead, 7000}});        // what is no number was not measured
+  CHECK(report.windows[1].metrics == std::map<std::string, double>{{kRead, 7000}});        // NaN: it was not measured
   CHECK(report.notes == std::vector<Remark>{{Code::kCountersFailed, {"no permission"}}});  // of a collector without codes
   CHECK(report.kernels.launches.empty());
 }

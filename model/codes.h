@@ -159,7 +159,7 @@ inline constexpr std::size_t kCollectives = 9;
 enum class CallKind : std::uint8_t { kNone, kKernelLaunch, kGraphLaunch, kCopy, kWait, kOther };
 inline constexpr std::size_t kCallKinds = 6;
 
-// How the slowest of several GPUs was told: it reaches the collectives last, or it computes longest.
+// How the slowest of several GPUs was found: it reaches the collectives last, or it computes longest.
 enum class SlowestBy : std::uint8_t { kArrival, kCompute };
 
 // What NVML gave the joules from.

@@ -42,7 +42,7 @@ struct NcuReport {   // of one file of ncu
 struct WindowCounters {
   std::string domain, name;  // of its range
   std::int32_t device = 0;
-  std::uint64_t first = 0;  // the number of the (first) window among its like, from 0
+  std::uint64_t first = 0;  // the number of the (first) window among those of its range, from 0
   std::uint64_t windows = 1;
   Ns start_ns = 0, end_ns = 0;            // of the counter pass, not of the trace
   std::map<std::string, double> metrics;  // sums over the windows; percentages and averages as the GPU gives them

@@ -105,7 +105,7 @@ struct CaptureDevice {
   Ns overlapped_communication_ns = 0;
 };
 
-struct Coverage {                 // what of the GPU's time is explained, and what is not
+struct Coverage {                 // which part of the GPU's time is explained, and which is not
   std::optional<Ns> gpu_busy_ns;  // union over the whole capture, of one GPU; of several, their mean
   std::optional<Ns> kernel_sum_ns;
   std::optional<double> in_stage_share;             // of the kernel time

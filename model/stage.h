@@ -86,7 +86,7 @@ struct Communication {
 struct StageActivity {
   std::uint64_t launches = 0;        // calls of the stage's threads that launched GPU work
   Ns launch_call_ns = 0;             // time inside them
-  std::uint64_t graph_launches = 0;  // of them, cudaGraphLaunch and its like
+  std::uint64_t graph_launches = 0;  // of them, launches of CUDA graphs
   std::uint64_t sync_calls = 0;      // calls that wait for the GPU, blocking copies among them
   Ns sync_call_ns = 0;
   std::uint64_t kernels = 0;        // that start in the windows

@@ -27,7 +27,7 @@ enum class Program { kCpu, kCuda };
 // Prints the help, or what is wrong, and exits where the command line asks for that.
 Options parse_options(int argc, char** argv, Program program);
 
-// Whether there is one more to do after `done`. With turns, waits until somebody says so.
+// Whether there is one more to do after `done`. With turns, waits for a line on standard input.
 bool another_iteration(const Options& options, int done);
 
 void print_iteration(const Options& options, int iteration, const Generation& generation);

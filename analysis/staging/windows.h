@@ -49,7 +49,7 @@ struct BudgetSpan {
   std::uint32_t process = 0;     // see process_slot()
   std::uint32_t thread = kNone;  // whose waiting counts as blocked
   std::uint32_t target = 0;      // which sum it goes into
-  bool window = false;           // of a stage: what it launched itself is told apart
+  bool window = false;           // of a stage: work that it launched itself is counted separately
 };
 
 }  // namespace nl::analysis

@@ -19,7 +19,7 @@ void finish_kernel_counters();                  // at the program's end
 void forget_kernel_counters_of(void* context);  // it is being destroyed
 
 // Counters of the stages: those of the GPU from the begin of a stage's range to the end of all work in it, in one pass
-// and without replay. Kernels run beside each other as ever; the GPU is drained at both ends of a range.
+// and without replay. Kernels still run beside each other; the GPU is drained at both ends of a range.
 // Reads what is asked for from the environment and listens to the ranges from then on.
 void count_stages(const CuptiLibrary& library);
 

@@ -7,7 +7,7 @@
 namespace nl::collector {
 
 // Where the warps of kernels wait: their program counters, sampled by the hardware (CUPTI's PC sampling, continuous, so
-// that kernels run beside each other as ever). A launch takes 1 to 10 µs longer: only where it is asked for.
+// that kernels still run beside each other). A launch takes 1 to 10 µs longer, so this is done only on request.
 void sample_stalls(const CuptiLibrary& library);
 bool stalls_are_sampled();
 

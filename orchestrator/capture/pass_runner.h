@@ -31,7 +31,7 @@ class ProcessLauncher : public Launcher {
   ProcessResult launch(const ProcessSpec& process) override { return run_process(process); }
 };
 
-// What of the passes' output goes on to our stderr; logs/ has all of it.
+// Which part of the passes' output is also written to stderr; logs/ has all of it.
 enum class Echo {
   kNothing,
   kWorkload,    // what the workload prints, once: in the pass that traces it

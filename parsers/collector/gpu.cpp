@@ -101,7 +101,7 @@ class Block {
     }
   }
 
-  // `last`: the last record of its like in this block.
+  // `last`: the last record of the same kind in this block.
   When when(When& last) {
     last.start_ns = plus(last.start_ns, bytes_.difference());
     last.duration_ns = bytes_.number();

@@ -7,9 +7,9 @@
 
 namespace nl::analysis {
 
-// What a thread put on the GPU, in the order of its launches, as small numbers: equal work has equal numbers. Kernels are told by
-// their names, not by their grids, which grow with the context; copies by their direction; a CUDA graph by all that it runs,
-// in any order, because its streams overtake each other. Waits for the GPU stand among them.
+// What a thread put on the GPU, in the order of its launches, as small numbers: equal work has equal numbers. Kernels are equal
+// by name, not by grid, which grows with the context; copies by direction; CUDA graphs by all that they run, in any order, because
+// their streams overtake each other. Waits for the GPU are in the sequence, too.
 struct WorkSequence {
   static constexpr std::uint32_t kWait = 0;
   static constexpr std::uint32_t kToHost = 1;         // a copy from the device to the host

@@ -27,7 +27,7 @@ Value kernel_calls(const Subject& s) {
   return Value::of(calls);
 }
 
-// Nodes of a model file: of one iteration. Where no backend ran one, these have no value, and no rule abstains for want of them.
+// Nodes of a model file: of one iteration. Where no backend ran one, these have no value, and no rule abstains because they are missing.
 const NodeTotals* nodes_of(const Subject& s) {
   const auto& step = s.totals->nodes[s.table];
   return step && step->operators[s.index].nodes > 0 ? &step->operators[s.index] : nullptr;

@@ -96,7 +96,7 @@ void ask_for_facts(Plan& plan) {
   }
 }
 
-// Of the traced pass alone: others run the same, for other ends.
+// Only the traced pass records: other passes run the same command for other purposes.
 void ask_for_record(Plan& plan) {
   for (Pass& pass : plan.passes)
     if (pass.kind == tracing_pass(plan.tracer)) pass.process.env[kSessionRecordVariable] = (plan.bundle / kSessionRecord).string();

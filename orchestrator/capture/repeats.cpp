@@ -100,7 +100,7 @@ std::optional<Pass> RepeatedPasses::next_after() {
   return std::nullopt;
 }
 
-// Else it is skipped, and its export with it.
+// Where it returns false, the pass and its export are skipped.
 bool RepeatedPasses::may_repeat(std::size_t at) {
   const auto late = runner_->time().refusal(passes_[at]);
   if (!verdict().stopped() && fits(traced_s_) && !late) return true;

@@ -199,7 +199,7 @@ class RulesFile : YamlFile {
     return {text(need(item, "this entry", "text", "a sentence for the reports"), "'text'"), optional_text(item, "when")};
   }
 
-  // Of which the first that holds is taken.
+  // Sentences of which the first that holds is taken.
   std::vector<RuleAdvice> first_of(const YamlTree& value, const std::string& key) const {
     if (value.kind != Kind::kList) return {advice(value, key)};
     std::vector<RuleAdvice> all;

@@ -252,7 +252,7 @@ class Supervision {
     }
   }
 
-  // To look at many files takes time: output may come much more often.
+  // Looking at many files takes time, and output may come much more often.
   bool due_to_ask() {
     if (seconds_since(asked_) < kAskSeconds) return false;
     asked_ = Clock::now();

@@ -149,7 +149,7 @@ void add_held_nodes(const std::vector<OptimisedNode>& graph, std::vector<Session
   }
 }
 
-// That records of older bundles do not have.
+// Adds the members that records of older bundles do not have.
 void add_newer_members(nlohmann::json& record) {
   record.emplace("profile", nullptr);
   for (auto& node : record.at("nodes")) node.emplace("inside", "");

@@ -122,7 +122,7 @@ class DeepEncoder {
                                      kSamWindow, kSamNeck));
   }
 
-  // Its own patch embedding is not used: it is given what SAM leaves.
+  // CLIP does not use its own patch embedding: its input is what SAM leaves.
   void map_clip(const HfFields& clip) {
     put("vision_layers", clip.whole({"layers"}).value_or(0));
     put("vision_hidden_size", clip.whole({"width"}).value_or(0));

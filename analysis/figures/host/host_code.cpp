@@ -103,7 +103,7 @@ class SyncSamples {
   std::vector<std::map<std::uint32_t, std::uint64_t>> frames_;  // by stage: samples of each
 };
 
-// Of one stage, most samples first.
+// The stacks of one stage, most samples first.
 std::vector<WaitStack> stage_stacks(const Trace& trace, const HostHits& hits, const StageEntry& stage) {
   std::map<std::vector<std::uint32_t>, std::uint64_t> counts;
   for (const std::uint32_t sample : hits.samples) ++counts[trace.host.stacks[trace.host.samples[sample].stack]];

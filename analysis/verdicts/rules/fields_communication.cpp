@@ -29,7 +29,7 @@ Value late_time(const Subject& s) {
 
 const GpuSpread* spread(const Subject& s) { return pointer_into(s.stage().gpu_spread); }
 
-// Of the whole capture: there may be no stages.
+// The value of the whole capture, because there may be no stages.
 Value of_capture(const Subject& s, double CaptureTotals::* part) {
   return Value::of(s.totals->capture.*part).over(s.totals->capture.busy_ns);
 }

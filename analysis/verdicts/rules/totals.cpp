@@ -220,7 +220,7 @@ void add_activity(StageActivity& sum, const StageActivity& more) {
   sum.longest_gap_at_ns = more.longest_gap_at_ns;
 }
 
-// Its stages, communication and capture.
+// Sets the totals of the run's stages, communication and capture.
 void total_gpus(const Run& run, RunTotals& totals) {
   for (const StageEntry& stage : run.stages) totals.stages.push_back(stage_totals(stage));
   totals.communication.overlapped_ns = overlapped_of(run.phases.devices, gpus_of(run.phases.devices, run.phases.span_ns));

@@ -96,7 +96,7 @@ std::unique_ptr<Adapter> tensorrt_adapter();
 // Does no work: what it reports is written in the "model" file, line by line (fake.cpp). For tests.
 std::unique_ptr<Adapter> fake_adapter();
 
-// In the place of a backend that nl-stage was built without. fix: how to build it in.
+// Stands in for a backend that nl-stage was built without. fix: how to build it in.
 std::unique_ptr<Adapter> not_built(std::string name, std::string title, std::string fix);
 
 }  // namespace nl::adapters

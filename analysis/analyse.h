@@ -25,7 +25,7 @@ struct Knowledge {
   AnalysisOptions options;
 };
 
-// The run that the evidence makes, captured here or imported: the only place that builds one. Reads no clock, no files and no
+// Makes a run of the evidence, captured here or imported. It is the only place that builds a Run, and reads no clock, no files and no
 // environment.
 Run analyse(const Evidence& evidence, const Knowledge& knowledge);
 

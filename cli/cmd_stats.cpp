@@ -97,7 +97,7 @@ void put(const StatTable& table, const StatsOptions& options, bool first) {
   write_answer(options.format != "table", title + text);
 }
 
-// Those that the capture has data for; the others are named on stderr.
+// The tables that the capture has data for; the others are named on stderr.
 std::vector<StatTable> tables_of(const StatsOptions& options) {
   const orchestrator::Activity reading("reading " + fs::path(options.file).filename().string());
   const Trace trace = parsers::read_nsys_sqlite(options.file, tables_for(options.reports));

@@ -30,7 +30,7 @@ nlohmann::ordered_json help_json(const CLI::App& verb) {
 constexpr const char* kName = "nl-stage";
 constexpr std::string_view kJsonFlag = "--json";
 
-// Of the verb that was given.
+// Prints the help of the verb that was given.
 int print_help(const CLI::App& app, bool json) {
   if (json) write_json(help_json(innermost_verb(app)));
   else write_text(app.help());

@@ -18,7 +18,7 @@ void set_up(CLI::App& app, std::function<int()>& action);
 // Parses the words. Without any, `action` becomes the help. Throws Error(kUsage) with the nearest verb or flag.
 void parse(CLI::App& app, int argc, char** argv, std::function<int()>& action);
 
-// Whether the answer shall be JSON, also where the words are wrong. A --json of the workload is not ours.
+// Whether the output is JSON, also where the command line is wrong. A --json that belongs to the workload does not count.
 bool asks_for_json(const CLI::App& app, int argc, char** argv);
 
 }  // namespace nl::cli

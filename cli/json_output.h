@@ -7,7 +7,7 @@
 
 namespace nl::cli {
 
-// Pretty, with a line end; names out of captures may hold bytes that are no UTF-8.
+// The JSON, indented and with a line end; names out of captures may hold bytes that are not UTF-8.
 inline std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

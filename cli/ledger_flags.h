@@ -16,10 +16,10 @@ inline constexpr const char* kRunNameHelp = "a run: its id, the beginning of it,
 
 void add_ledger_flag(CLI::App& verb, std::string& ledger);
 
-// One that is there: these verbs make none.
+// Opens a ledger that exists: these verbs do not create one.
 runs::Ledger open_ledger(const std::string& asked);
 
-// Which runs: of `ls` and `trends`.
+// The flags of `ls` and `trends` that select runs.
 struct FilterFlags {
   std::string ledger, since, until;
   std::vector<std::string> words;

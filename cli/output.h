@@ -13,7 +13,7 @@ namespace nl::cli {
 
 bool is_terminal(std::FILE* stream);
 
-// Places of a line of stdout; 0: it is no terminal, and lines may be as long as they are.
+// The width of the terminal at stdout; 0: stdout is not a terminal, and lines may have any length.
 std::size_t line_width();
 
 enum class Colour { kNone, kRed, kYellow, kGreen };
@@ -39,7 +39,7 @@ void write_err(fmt::format_string<Values...> format, Values&&... values) {
   write_text(fmt::format(format, std::forward<Values>(values)...), stderr);
 }
 
-// Its path; on a terminal that follows links, one to click.
+// Writes the path; on a terminal that supports links, as a link.
 void write_path(const std::filesystem::path& file);
 
 }  // namespace nl::cli

@@ -33,7 +33,7 @@ struct RunFlags : SessionFlags {
   std::vector<std::string> sets, rules;
 };
 
-double seconds_of(const std::string& time);  // "90s"; Error(kUsage) where it is none
+double seconds_of(const std::string& time);  // "90s"; Error(kUsage) where it is not a time
 
 void add_run_flags(CLI::App& verb, RunFlags& flags);
 

@@ -12,7 +12,7 @@ class ParseError;
 
 namespace nl::cli {
 
-// What CLI11 found wrong with the command line, as our own error: with the nearest verb or flag. `last_word` is that of the line.
+// What CLI11 found wrong with the command line, as our own error: with the nearest verb or flag. `last_word`: that of the command line.
 Error usage_error(const CLI::App& app, const CLI::ParseError& wrong, const std::string& last_word);
 
 // A word that should be a verb of `app`.

@@ -5,7 +5,7 @@
 
 #include <concepts>
 
-// What a number on the command line must be. The words are those of --help, and of the fix where it is wrong.
+// Checks of numbers on the command line. --help and the fix for a wrong number use the same words.
 namespace nl::cli {
 
 template <class Number>

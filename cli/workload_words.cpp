@@ -14,7 +14,7 @@ constexpr const char* kCommand = "command";
 
 std::vector<std::string> workload_words;
 
-// The first word that is no flag.
+// The first word that is not a flag.
 int verb_at(int argc, char** argv) {
   int at = 1;
   while (at < argc && is_flag(argv[at])) ++at;

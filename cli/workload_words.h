@@ -15,7 +15,7 @@ inline constexpr std::string_view kEndOfFlags = "--";
 
 bool is_flag(std::string_view word);  // "-c", "--config"; "-" alone is a word
 
-// This verb takes a command, from the first word that is no flag of its own; a "--" may stand before it.
+// Lets this verb take a command, from the first word that is not one of its flags; a "--" may stand before it.
 void take_workload(CLI::App& verb, const char* help);
 
 // Where the workload's command begins in argv, or the "--" before it; argc where there is no command. Behind an unknown flag the command is

@@ -17,8 +17,8 @@ class Lock {
   pthread_mutex_t& mutex_;
 };
 
-// May be refused: at once, because the program must not wait for what we do elsewhere, or after some seconds, because
-// it must come to its end.
+// A lock that may be refused: at once, because the program must not wait for the collector, or after some seconds, because
+// the program must be able to end.
 class AskedLock {
  public:
   explicit AskedLock(pthread_mutex_t& mutex, int seconds = 0) : mutex_(mutex) {

@@ -17,7 +17,7 @@ struct Chunk {
 class TraceFile {
  public:
   // Where the files of this process and of its forks go; made absolute at once, because programs change
-  // their working directory. False, and a word on stderr, where that cannot be.
+  // their working directory. Where that fails it returns false and says so on stderr.
   bool set_folder(const char* folder);
   bool open();  // a new file for this process
 

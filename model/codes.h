@@ -159,7 +159,7 @@ inline constexpr std::size_t kCollectives = 9;
 enum class CallKind : std::uint8_t { kNone, kKernelLaunch, kGraphLaunch, kCopy, kWait, kOther };
 inline constexpr std::size_t kCallKinds = 6;
 
-// How the slowest of several GPUs was told: it reaches the collectives last, or it computes longest.
+// How the slowest of several GPUs was found: it reaches the collectives last, or it computes longest.
 enum class SlowestBy : std::uint8_t { kArrival, kCompute };
 
 // What NVML gave the joules from.
@@ -258,12 +258,12 @@ enum class Code : std::uint16_t {
   kLeftOutForTime,     // all such passes
   kFactsDamaged,       // what a process noted about itself
   kMarksFailed,        // inside the marks of a Python workload
-  kModelShapeUnknown,  // its configuration was noted, and is no transformer's
+  kModelShapeUnknown,  // its configuration was noted, but does not describe a transformer
   kOperatorsLeftOut,   // the pass that records operators: it would be in vain
   kOperatorsFailed,    // it ended badly, or could not be read
 
   // Why there are no kernels, or no counters of one
-  kNoKernelsCaptured,  // nothing ran on a GPU, or nobody traced it
+  kNoKernelsCaptured,  // nothing ran on a GPU, or it was not traced
   kNoGpu,
   kUnprofiledRun,  // only its stages were timed, as was asked for
   kNotRecorded,    // the collector says what kept CUPTI
@@ -304,12 +304,12 @@ enum class Code : std::uint16_t {
   kStepsNotRepeated,  // nothing was inferred: no sequence of GPU work repeats
   kStepsTooFew,
   kStepsOfTraining,
-  kStepsWithoutProducts,  // something repeats that is no model
+  kStepsWithoutProducts,  // something repeats, but it is not a model
   kStepsWithoutPrefill,   // something repeats, and nothing shows that it is generation
   kSteadyPart,            // no stages: the capture is one, without its warm-up
   kWholeCapture,          // or from its first GPU work on
 
-  // Damaged rows. Their text names the row; it is no sentence
+  // Damaged rows. Their text names the row and is not a sentence
   kNoStartOrEnd,
   kNoStart,
   kEndsBeforeStart,

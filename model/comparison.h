@@ -10,14 +10,14 @@
 #include "model/words.h"
 
 // What changed from the runs of one side (A) to those of another (B), and whether it is real. docs/compare.md says how each figure is
-// made. A and B swapped give the exact mirror; a side against itself gives exactly nothing.
+// made. If A and B are swapped, every change is exactly reversed; a side compared with itself shows no change.
 namespace nl {
 
 inline constexpr const char* kCompareSchemaVersion = "1.1.0";
 inline constexpr const char* kWholeCapture =
-    "whole capture";  // stands for the stage of captures that have none: the GPU time of their kernels
+    "whole capture";  // used in place of a stage for captures without stages: the GPU time of their kernels
 
-// kUndecidable: the runs do not tell; Line::reason says why.
+// kUndecidable: the runs show neither a change nor its absence; Line::reason says why.
 enum class CompareVerdict : std::uint8_t { kUndecidable, kUnchanged, kImproved, kRegressed };
 
 // Why a line has its verdict, or none of its values.
@@ -25,12 +25,12 @@ enum class LineReason : std::uint8_t {
   kDecided,         // the change is significant, above the noise floor and the minimum effect
   kNoDifference,    // both sides have exactly the same values
   kWithinNoise,     // no significant change, and the interval is narrow enough to say so
-  kBelowMinimum,    // significant, and too small to matter
+  kBelowMinimum,    // significant, but too small to matter
   kTooNoisy,        // not significant, and the interval would hide a large change
   kDrift,           // the runs drift over time, and the sides were captured one after the other
   kBlockOrder,      // the sides ran in blocks: a drift does not show, but cannot be ruled out
   kFewRuns,         // too few runs to tell drift or spread from change
-  kStageUnchanged,  // its stage did not change: not looked into
+  kStageUnchanged,  // its stage did not change, so this was not compared
   kOnlyInA,
   kOnlyInB,      // the other side has no such thing: added or removed
   kNotCaptured,  // neither side has it
@@ -38,8 +38,8 @@ enum class LineReason : std::uint8_t {
   kNotCapturedB,    // that side did not capture it: says nothing about the workload
   kNotComparable,   // measured in different ways, or not a number
   kRankOnly,        // the pair is a guess by rank
-  kNoDirection,     // told, but neither more nor less is better
-  kStageUndecided,  // whether its stage changed could not be told: not looked into
+  kNoDirection,     // the change is known, but neither more nor less is better
+  kStageUndecided,  // it is not known whether its stage changed, so this was not compared
 };
 
 // What the verdicts rest on.
@@ -53,8 +53,8 @@ enum class CompareBasis : std::uint8_t {
 
 enum class RunOrder : std::uint8_t { kUnknown, kInterleaved, kBlocks };
 
-// What a line says of its subject. comparison_keys.h has the keys. A figure of model/run_metrics that has none of these values has one
-// behind the last, by its key.
+// What a line says of its subject. comparison_keys.h has the keys. A figure of model/run_metrics without a value here gets
+// one behind the last, found by its key.
 enum class CompareFigure : std::uint8_t {
   kWall,            // of a window
   kUnprofiledWall,  // the wall time of passes without a profiler
@@ -88,7 +88,7 @@ struct CompareEstimate {
   friend bool operator==(const CompareEstimate&, const CompareEstimate&) = default;
 };
 
-// B's median against A's. The logarithm of the ratio, so that A and B swapped only turn the sign; files and people get relative().
+// B's median against A's, as the logarithm of the ratio: swapping A and B only changes its sign. Files and people get relative().
 struct CompareChange {
   double log_ratio = 0;
   std::optional<double> low, high;                                            // 95 % bootstrap interval; empty: one value each
@@ -104,7 +104,7 @@ struct CompareLine {
   Better better = Better::kLower;
   std::optional<CompareEstimate> a, b;     // empty: that side has none
   std::optional<CompareChange> change;     // empty: not on both sides, or one of them is zero
-  std::optional<double> noise_floor;       // relative: chance alone gives that much
+  std::optional<double> noise_floor;       // relative: chance alone causes changes up to this size
   std::optional<double> p_value, q_value;  // q: of all lines that were tested together, by Benjamini and Hochberg
   CompareVerdict verdict = CompareVerdict::kUndecidable;
   LineReason reason = LineReason::kNotCaptured;
@@ -149,7 +149,7 @@ struct StageKernels {
   std::string stage;
   bool entered = false;                           // the stage changed: its kernels were tested
   std::vector<KernelPair> pairs;                  // the largest difference in time first
-  double paired_share_a = 0, paired_share_b = 0;  // of each side's kernel time in the stage: in pairs
+  double paired_share_a = 0, paired_share_b = 0;  // the part of each side's kernel time in the stage that is in pairs
 };
 
 enum class DifferenceCode : std::uint8_t {
@@ -174,7 +174,7 @@ enum class DifferenceCode : std::uint8_t {
   kNoCommonStage,
   kNoStage,    // neither side has any
   kCommand,    // the program or its script; Difference::subject is "arguments" where these alone differ
-  kMixedSide,  // the runs of one side differ among themselves: subject is what in, a and b are two of their values
+  kMixedSide,  // the runs of one side differ among themselves: `subject` says in what, a and b are two of the values
 };
 
 // Where the sides differ in what they should have in common.
@@ -187,7 +187,7 @@ struct Difference {
 };
 
 struct Comparability {
-  double score = 1;                     // 0..1: each difference takes its part, by severity
+  double score = 1;                     // 0..1: each difference lowers it, by its severity
   std::vector<Difference> differences;  // the gravest first
   bool refused = false;                 // not comparable: there are no lines and no verdict
   bool forced = false;                  // the runs are not comparable, and the comparison was asked for all the same
@@ -197,7 +197,7 @@ struct ComparedRun {
   std::string run_id, name, captured_at;
   std::uint64_t place = 0;  // in the order of capture over both sides, from 1; 0: not known
   bool left_out = false;    // its GPU was throttled
-  std::uint64_t given = 1;  // so often: by path and by name, as a copy. It counts once
+  std::uint64_t given = 1;  // how often it was given (by path, by name, as a copy); it counts once
 };
 
 struct CompareSide {

@@ -28,7 +28,7 @@ struct NcuLaunch {
   Dim3 grid, block;
   std::vector<NcuRange> ranges;                     // open on the launching thread, outermost first
   std::map<std::string, double> metrics;            // metric → value in base units
-  std::map<std::string, std::string> text_metrics;  // those that are no numbers
+  std::map<std::string, std::string> text_metrics;  // those that are not numbers
 };
 
 struct NcuReport {   // of one file of ncu
@@ -42,7 +42,7 @@ struct NcuReport {   // of one file of ncu
 struct WindowCounters {
   std::string domain, name;  // of its range
   std::int32_t device = 0;
-  std::uint64_t first = 0;  // the number of the (first) window among its like, from 0
+  std::uint64_t first = 0;  // the number of the (first) window among those of its range, from 0
   std::uint64_t windows = 1;
   Ns start_ns = 0, end_ns = 0;            // of the counter pass, not of the trace
   std::map<std::string, double> metrics;  // sums over the windows; percentages and averages as the GPU gives them

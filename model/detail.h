@@ -26,7 +26,7 @@ struct DetailLane {
   bool stages = false;       // its ranges are those of stages
 };
 
-// A GPU as one process uses it: budgets are told for each by itself.
+// A GPU as one process uses it. Each has its own budgets.
 struct DetailDevice {
   std::optional<std::int32_t> device;  // empty: the process has no GPU work
   std::uint32_t pid = 0;
@@ -43,7 +43,7 @@ struct DetailKernel {      // a name with its launch configuration
 
 struct DetailSite {     // a line of the program
   std::string place;    // "model.py:61 forward"
-  bool nearby = false;  // that of the nearest sample, though other calls lie between: it need not be the line of this one
+  bool nearby = false;  // the line is from the nearest sample, with other calls in between: it may be the line of another call
 };
 
 using BinTimes = std::array<Ns, kBudgetBins>;

@@ -10,8 +10,8 @@
 
 namespace nl {
 
-// Many durations in four bytes each: nearly all fit 32 bits (4.29 s), the rest are kept aside. Grows in
-// blocks, so that millions of them never need twice their memory for a moment.
+// Many durations in four bytes each: nearly all fit 32 bits (4.29 s), the rest are kept aside. The list
+// grows in blocks, so that millions of durations never need twice their memory for a moment.
 class Durations {
  public:
   void add(Ns duration_ns) {

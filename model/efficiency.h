@@ -9,7 +9,7 @@
 #include "model/codes.h"
 #include "model/time.h"
 
-// How far from the hardware's limits. FLOPs count a multiply-add as two; peaks are dense.
+// How far a run is from the hardware's limits. FLOPs count a multiply-add as two; peaks are dense.
 namespace nl {
 
 struct DevicePeaks {
@@ -69,7 +69,7 @@ struct RooflinePoint {  // one launch that ncu measured
   std::optional<double> roof_share;        // 0..1
   std::optional<Bound> bound_by;
   std::optional<MemoryLevel> bound_memory;  // as in the sample
-  std::optional<double> margin;             // percentage points that decide it; small: a close call
+  std::optional<double> margin;             // by how many percentage points it is the bound; small: the decision is close
 };
 
 struct Roofline {

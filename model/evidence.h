@@ -46,7 +46,7 @@ struct SampledPass {
   std::vector<StageWindows> stages;
 };
 
-// The passes beside the capture, which show what profiling costs.
+// The passes beside the capture, which show the overhead of profiling.
 struct Repeats {
   std::vector<PassTimes> before, after;       // the capture
   std::vector<SampledPass> unprofiled_power;  // as far as the meters were read
@@ -63,7 +63,7 @@ struct OperatorSource {
   std::vector<OperatorDtypes> dtypes = {};
 };
 
-// All that a run is made of, captured here or imported: facts and readings. Conclusions are the analysis' part.
+// All that a run is made of, captured here or imported: facts and readings. The analysis draws the conclusions.
 struct Evidence {
   std::string run_id, created_at, name, mode;
   Hardware hardware;

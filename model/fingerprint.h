@@ -61,7 +61,7 @@ struct Fingerprint {
   std::string peaks;                   // whose: "NVIDIA H200"; empty: not known
   std::optional<double> ridge;         // FLOPs a byte at which the roofline bends
   std::vector<FingerprintItem> items;  // in the order of the step; kernels: most time first
-  std::string counters_command = {};   // would count what no item has; empty: it was just refused,
+  std::string counters_command = {};   // the command that counts what no item has; empty: counting was just refused,
   std::string counters_refused = {};   // and this is why
 
   // Which of the features no item has a value for: their counters, or the peaks, are missing. Those are 0 in every vector.

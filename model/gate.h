@@ -39,7 +39,7 @@ inline constexpr std::array<WorkloadFact, 4> kWorkloadFacts = {{{"architecture",
                                                                 {"batch", &ExpectationSource::batch},
                                                                 {"prompt_tokens", &ExpectationSource::prompt_tokens}}};
 
-// Where a run is of another workload than an expectation.
+// One fact in which the workload of a run differs from that of an expectation.
 struct WorkloadDifference {
   std::string key, expected, given;
 };

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-// Every term of the reports once: docs/glossary.md, the hover texts of report.html and nothing else say what it means.
+// Every term of the reports is defined once, here. docs/glossary.md and the hover texts of report.html show these definitions.
 namespace nl {
 
 enum class GlossaryGroup : std::uint8_t {
@@ -30,7 +30,7 @@ struct GlossaryEntry {
   std::string_view names;     // where it goes by others, separated by '|': columns of reports, keys of `nl-stage gate` and run.json
 };
 
-// By group.
+// All entries, sorted by group.
 std::span<const GlossaryEntry> glossary();
 
 // The entry of a term, a column of a report or a metric's key, whatever its case; nullptr: there is none.

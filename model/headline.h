@@ -23,18 +23,18 @@ HeadlineFigure first_token_figure(const Run& run);
 HeadlineFigure prefill_figure(const Run& run);
 HeadlineFigure per_token_figure(const Run& run);
 HeadlineFigure output_rate_figure(const Run& run);
-// Of decoding, else of its steps.
+// The energy of the stage decode, or of its steps where decode has no value.
 std::optional<double> joules_per_token(const Run& run);
 
-// Those that ask for a change of the workload, what is worth the most first: none of severity info, none about the measurement, none
-// that saves less than 1 % of the measured time.
+// The findings that ask for a change of the workload, the most valuable first. Left out are those of severity info, those about the
+// measurement, and those that save less than 1 % of the measured time.
 std::vector<const Finding*> findings_to_work_on(const Run& run);
 
-// A part of the trace is missing: what is missing would look like waiting, and sums say nothing of the run.
+// True where a part of the trace is missing: that part would look like waiting, and sums would be wrong.
 bool is_incomplete(const Run& run);
 
 const StageEntry* stage_named(const Run& run, std::string_view name);
-// The median of the unprofiled passes, each by its median window; nothing where there is none.
+// The median over the unprofiled passes of their median windows; nothing where there are no such passes.
 std::optional<double> unprofiled_ns(const StageSlowdown& slowdown);
 std::optional<double> unprofiled_ns(const Run& run, const StageEntry& stage);
 
@@ -45,7 +45,7 @@ struct WorkingKernel {
   double measured_share = 0;  // of the time of its GPU's kernels there
 };
 
-// The kernels that work where it is measured. What a program runs once, while it starts and warms up, is no part of a step, however
+// The kernels of the measured windows. What a program runs once, while it starts and warms up, does not belong to a step, however
 // long it takes.
 struct WorkingKernels {
   std::vector<WorkingKernel> list;  // the most time first

@@ -8,7 +8,7 @@
 #include "model/codes.h"
 #include "model/time.h"
 
-// What the host ran, as far as somebody looked: sampled stacks, garbage collections, and what the stages' waits for
+// What the host ran, as far as it was sampled: stacks, garbage collections, and what the stages' waits for
 // launches fell on.
 namespace nl {
 

@@ -25,7 +25,7 @@ enum class Metric : std::uint8_t {
   kCount_,
 };
 
-// Who counts: ncu or CUPTI one launch, CUPTI the windows of a stage, or samples during these.
+// What a value is of: one launch (counted by ncu or CUPTI), the windows of a stage (counted by CUPTI), or samples during these windows.
 enum class MetricPlace : std::uint8_t { kLaunch, kStage, kSampled };
 
 enum class MetricUnit : std::uint8_t {
@@ -54,9 +54,9 @@ struct MetricInfo {
   std::array<const char*, 3> counters;  // the first that was measured; none: derived from others, see analysis/counters
 };
 
-// In the order of files and columns.
+// The metrics of a place, in the order of files and columns.
 std::span<const MetricInfo> metrics_of(MetricPlace place);
-// Of this place; never called for a metric that it does not have.
+// The row of a metric at this place, which must have that metric.
 const MetricInfo& info_of(MetricPlace place, Metric metric);
 
 // The values of a launch or a stage; empty: not measured.

@@ -32,7 +32,7 @@ struct OperatorEntry {
   std::string name;  // "aten::mm", without running numbers and shapes
   std::string type;  // of a TensorRT layer, else a key of OperatorType; empty: not known
   std::uint64_t calls = 0;
-  bool host_time_known = true;                     // trtexec knows GPU time only: the next two are then no measurement
+  bool host_time_known = true;                     // false: the next two were not measured, because trtexec knows GPU time only
   Ns total_ns = 0, self_ns = 0;                    // host time
   std::optional<Ns> cuda_total_ns;                 // kernels and copies launched inside; empty: no GPU data
   std::optional<Ns> cuda_self_ns;                  // of them, those launched by this operator itself
@@ -133,7 +133,7 @@ std::vector<Ns> own_times(const OperatorStep& step);
 
 Ns sum_of(const std::vector<Ns>& times);
 
-// Whether the step is one of nodes of a model file, with names of their own.
+// Whether the step consists of the named nodes of a model file.
 bool has_nodes(const OperatorStep& step);
 
 }  // namespace nl

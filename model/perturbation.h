@@ -8,14 +8,14 @@
 #include "model/codes.h"
 #include "model/time.h"
 
-// What the capturing itself cost.
+// The overhead of the capture, and what the meters of the GPUs read.
 namespace nl {
 
-// Unprofiled (the NVTX stopwatch) against profiled passes of the same workload, one stage.
+// One stage in unprofiled passes (timed by its NVTX ranges) and in profiled passes of the same workload.
 struct StageSlowdown {
   PassKind profiler = PassKind::kNsys;  // kNsys, kCollector or kNcu
   std::string stage;
-  std::vector<double> bare_ns;      // the median window of each bare pass
+  std::vector<double> bare_ns;      // the median window of each unprofiled pass
   std::vector<double> profiled_ns;  // of each profiled pass
   std::optional<double> slowdown;   // 0.07: 7 % slower
   std::optional<double> low, high;  // 95 % interval of it

@@ -8,13 +8,13 @@
 #include "model/codes.h"
 #include "model/time.h"
 
-// What rules conclude about a run, and a rule as it is written: texts with their places, not yet understood. docs/rules.md describes
-// each part.
+// What rules conclude about a run, and a rule as its file has it: texts with line and column, not parsed yet. docs/rules.md
+// describes each part.
 namespace nl {
 
 struct FindingEvidence {
   std::string text;                                  // "the GPU waits for the next launch 63 % of the time"
-  bool held = true;                                  // false: looked at, and speaks against it
+  bool held = true;                                  // false: it was checked and does not hold
   bool known = true;                                 // false: could not be looked at (held is false too): not captured
   std::string reference;                             // a JSON pointer into run.json: "/stages/1/budget"
   std::optional<Ns> window_start_ns, window_end_ns;  // where in the trace to look
@@ -25,7 +25,7 @@ struct Finding {
   RuleScope scope = RuleScope::kRun;
   std::string subject;  // the stage's, kernel's or operator's name; empty: the run
   RuleAbout about = RuleAbout::kWorkload;
-  std::string cause;          // findings with the same one have it in common: "launches"; empty: none is known
+  std::string cause;          // findings with the same word have one cause: "launches"; empty: none is known
   std::string same_cause_as;  // the rule of the finding that is worth the most of them; empty: this one, or it is alone
   Severity severity = Severity::kInfo;
   double confidence = 0;  // 0..1: (1 + weight of the evidence that holds) ÷ (2 + weight of all asked for)

@@ -33,7 +33,7 @@ struct StageSplit {
   std::uint64_t calls = 0;
 };
 
-// What the measured windows of one stage launched of a kernel, inside stages within it, too.
+// The launches of a kernel in the measured windows of one stage, those of nested stages included.
 struct StageLaunches {
   std::string stage;
   Ns total_ns = 0;
@@ -105,7 +105,7 @@ struct CaptureDevice {
   Ns overlapped_communication_ns = 0;
 };
 
-struct Coverage {                 // what of the GPU's time is explained, and what is not
+struct Coverage {                 // which part of the GPU's time is explained, and which is not
   std::optional<Ns> gpu_busy_ns;  // union over the whole capture, of one GPU; of several, their mean
   std::optional<Ns> kernel_sum_ns;
   std::optional<double> in_stage_share;             // of the kernel time
@@ -184,7 +184,7 @@ struct Provenance {
   std::string captured_at;                           // when the trace began; RFC 3339, UTC; empty: not known
 };
 
-// By the keys of model/run_metrics.h; empty: not known.
+// The values of figures, by their keys in model/run_metrics.h; an empty value is not known.
 class FigureValues {
  public:
   std::optional<double>& operator[](std::string_view key) { return values_[std::string(key)]; }
@@ -238,7 +238,7 @@ struct Run {
   std::vector<Abstention> abstentions;
   Perturbation perturbation;
   Energy energy;
-  std::optional<HostStacks> host;  // empty: nobody looked at the host
+  std::optional<HostStacks> host;  // empty: the host was not sampled
   std::optional<Timeline> timeline;
   std::vector<ActivityCurve> activity;  // sampled over the capture; empty: not sampled
   Coverage coverage;

@@ -42,7 +42,7 @@ struct FigureUses {
   std::string_view summary = {};  // of run.json, which has it under its key: how the schema describes it
   std::string_view rule = {};     // the field of rules
   std::string_view compare = {};  // CompareLine::figure has this key
-  bool expected = false;          // by a new file of expectations, where nobody says what it should have
+  bool expected = false;          // by a new file of expectations, where the user names no metrics
 };
 
 struct RunMetricInfo {
@@ -65,13 +65,13 @@ std::string key_pattern(const RunMetricInfo& info, std::string_view name = "NAME
 // The row that a key is of: "stage.decode_step.median_ms"; nullptr where there is none.
 const RunMetricInfo* find_metric(std::string_view key);
 std::string figure_title(std::string_view key);  // of a figure of the run: "tpot_ms". The key is one of the table
-// The row that a comparison calls so.
+// The row that has this name in comparisons.
 const RunMetricInfo* find_compared(std::string_view compare);
 
 MetricUnit measured_unit(FigureUnit unit);  // of what read() gives
-// In its unit; nothing where it was not captured or is no finite number.
+// The value in its unit; nothing where it was not captured or is not finite.
 std::optional<double> figure_value(const RunMetricInfo& info, const MetricSubject& subject);
-// Of the run: "tpot_ms". The key is one of the table.
+// The value of a figure of the run: "tpot_ms". The key must be in the table.
 std::optional<double> figure_value(const Run& run, std::string_view key);
 
 struct RunMetric {
@@ -83,7 +83,7 @@ struct RunMetric {
 
 inline constexpr std::size_t kEveryKernel = static_cast<std::size_t>(-1);
 
-// Each key once. What was not captured, or is no finite number, is not among them. Kernels: those with the most time.
+// Each key once. A value that was not captured, or is not finite, is left out. Kernels: those with the most time.
 std::vector<RunMetric> run_metrics(const Run& run, std::size_t most_kernels = 20);
 
 // The name of a kernel in keys. One without template or function arguments is its own; others have a few digits of a hash behind

@@ -22,7 +22,7 @@ Figure latency(Of of) {
 
 Figure prefill_unprofiled(Of of) { return of.run.latency.ttft ? std::nullopt : first_token_figure(of.run).unprofiled; }
 
-// Of the time from the first stage to the last.
+// The share of the time from the first stage to the last.
 Figure gpu_busy_share(Of of) {
   if (is_incomplete(of.run)) return std::nullopt;
   Ns busy = 0, wall = 0;

@@ -37,7 +37,7 @@ struct SessionNode {
   friend bool operator==(const SessionNode&, const SessionNode&) = default;
 };
 
-// What a node is in its model, whatever shapes it runs with. A name alone does not tell: some fusions call all their nodes the same, and two
+// What a node is in its model, whatever shapes it runs with. A name is not enough: some fusions call all their nodes the same, and two
 // loops may have bodies with the same names and numbers.
 using NodeIdentity = std::tuple<std::string, std::string, std::string, std::optional<std::uint64_t>>;
 inline NodeIdentity identity_of(const SessionNode& node) { return {node.inside, node.name, node.type, node.index}; }
@@ -89,7 +89,7 @@ struct ModelSession {
   Ns time_of(const NodeRun& run) const { return host_times_known ? run.host_ns : run.gpu_ns.value_or(0); }
 };
 
-// What run.json has of it besides its operators.
+// What run.json keeps of a ModelSession besides its operators.
 struct SessionEntry {
   std::string backend, version, provider, precision, model, inputs_from;  // as ModelSession's
   std::uint32_t threads = 0, warmup = 0;

@@ -19,7 +19,7 @@ namespace nl {
 // process uses several, it is the mean over them. At each instant the first that applies:
 struct Budget {
   Ns wall_ns = 0;
-  Ns gpu_compute_ns = 0;     // a kernel of the process runs that is no communication
+  Ns gpu_compute_ns = 0;     // a kernel of the process runs that does not communicate
   Ns exposed_copy_ns = 0;    // neither such a kernel nor communication, but a copy or set does
   Ns queue_wait_ns = 0;      // GPU idle, its next work was launched before it went idle: latency, dependencies
   Ns sync_blocked_ns = 0;    // GPU idle, the stage's thread is inside a call that waits for the GPU
@@ -55,7 +55,7 @@ struct BudgetBinKey {
   Ns Budget::* time_ns;
 };
 
-// In the order of that file.
+// In the order of run.json.
 inline constexpr std::array<BudgetBinKey, kBudgetBins> kBudgetBinKeys = {{{"gpu_compute_ns", &Budget::gpu_compute_ns},
                                                                           {"communication_ns", &Budget::communication_ns},
                                                                           {"exposed_copy_ns", &Budget::exposed_copy_ns},
@@ -74,10 +74,10 @@ struct Communication {
   std::uint64_t count = 0;             // that start there
   Ns sum_ns = 0;                       // their plain sum
   Ns time_ns = 0;                      // one of them runs
-  Ns exposed_ns = 0;                   // of it: and no compute kernel runs on this GPU
+  Ns exposed_ns = 0;                   // the part of it in which no compute kernel runs on this GPU
   std::optional<std::uint64_t> bytes;  // peer copies: NCCL's kernels do not say
   std::optional<double> bytes_per_s;
-  // Where the ranks' collectives can be paired, of sum_ns: until the last rank has started, and after that.
+  // The parts of sum_ns before and after the last rank has started, where the ranks' collectives can be paired.
   std::optional<Ns> late_peer_ns, transfer_ns;
   std::optional<std::uint64_t> last_arrivals;  // in how many of them this rank started last
 };
@@ -86,7 +86,7 @@ struct Communication {
 struct StageActivity {
   std::uint64_t launches = 0;        // calls of the stage's threads that launched GPU work
   Ns launch_call_ns = 0;             // time inside them
-  std::uint64_t graph_launches = 0;  // of them, cudaGraphLaunch and its like
+  std::uint64_t graph_launches = 0;  // of them, launches of CUDA graphs
   std::uint64_t sync_calls = 0;      // calls that wait for the GPU, blocking copies among them
   Ns sync_call_ns = 0;
   std::uint64_t kernels = 0;        // that start in the windows
@@ -118,7 +118,7 @@ struct StageActivity {
   std::uint64_t h2d_copies = 0, d2h_copies = 0, d2d_copies = 0, memsets = 0;
   Ns pageable_ns = 0;  // host copies from or to pageable memory
   std::uint64_t pageable_copies = 0;
-  std::uint64_t graph_runs = 0;    // CUDA graphs traced as a whole, without their kernels
+  std::uint64_t graph_runs = 0;    // CUDA graphs captured at graph level, without their kernels
   Ns longest_gap_ns = 0;           // of GPU idle time
   Ns longest_gap_at_ns = 0;        // when it began
   std::uint32_t streams_used = 0;  // GPU queues with work
@@ -147,7 +147,7 @@ struct LaunchWaits {
 // One GPU as one process (a rank) uses it, over the process' windows.
 struct StageDevice {
   std::int32_t device = 0;
-  Ns busy_ns = 0;  // in the windows, union of kernels, copies and sets, whoever launched them
+  Ns busy_ns = 0;  // in the windows, union of kernels, copies and sets of every thread
   std::uint32_t pid = 0;
   std::uint64_t windows = 0;
   Ns launched_ns = 0;                  // union of what the windows launched, also where it runs after their end
@@ -168,7 +168,7 @@ struct GpuSpread {
 
 inline constexpr std::size_t kMaxListedWindows = 1000;
 
-// The lengths of a stage's measured windows, by their start: what the spread of a single run is told from.
+// The lengths of a stage's measured windows, by their start: the spread of a single run is computed from them.
 struct WindowSeries {
   std::vector<Ns> wall_ns;         // at most kMaxListedWindows
   std::uint64_t windows_each = 1;  // more: a value is the median of so many windows that follow each other
@@ -176,7 +176,7 @@ struct WindowSeries {
 };
 
 // Of the measured windows, where there are enough of them: those that take far longer than the median. What fills them (loading
-// GPU code, a garbage collection) is not what a usual window does, and nothing that makes that faster saves it.
+// GPU code, a garbage collection) does not happen in a usual window, so making usual windows faster does not shorten them.
 struct SlowWindows {
   std::uint64_t count = 0;
   Budget budget;  // of these windows
@@ -202,7 +202,7 @@ struct StageEntry {
   std::optional<Ns> foreign_gpu_ns;  // of the budget's GPU time: only work ran that was launched outside the window
   std::optional<StageActivity> activity;
   std::optional<LaunchWaits> launch_waits;   // empty: no GPU data in the capture
-  std::optional<HostCode> host_code;         // empty: nobody looked at the host
+  std::optional<HostCode> host_code;         // empty: the host was not sampled
   std::vector<StageDevice> devices;          // every GPU that the processes of its windows use, by GPU and process
   std::optional<GpuSpread> gpu_spread;       // empty: one GPU
   std::vector<Communication> communication;  // by GPU, process and kind
@@ -219,8 +219,8 @@ struct StageEntry {
   WindowSeries series;
   std::optional<SlowWindows> slow_windows = {};  // empty: there are none
 
-  // Its ranges do not wait for the GPU, and end before their work does. Some per cent more than the wall are the tail of the
-  // last kernel.
+  // True where its ranges do not wait for the GPU and end before their work does. A few per cent more work than wall time is
+  // only the tail of the last kernel.
   bool runs_on() const {
     bool any =
         devices.size() < 2 && gpu_busy_ns && outlasts(static_cast<double>(*gpu_busy_ns), wall.mean_ns * static_cast<double>(wall.count));
@@ -261,7 +261,7 @@ struct Iterations {
   std::vector<Iteration> list;  // at most kMaxListedIterations; count says how many there are
   std::uint64_t count = 0;
   std::uint64_t warmup = 0;
-  std::string rule;  // in words: how warm-up was told, for the reports
+  std::string rule;  // how warm-up was recognised, in words for the reports
 };
 
 struct Latency {                       // of the measured iterations

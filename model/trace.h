@@ -99,7 +99,7 @@ struct MemOp {
   bool in_graph = false;
 };
 
-// A CUDA graph traced as a whole (graph granularity): its kernels are not in the trace.
+// A CUDA graph captured at graph level: its kernels are not in the trace.
 struct GraphRun {
   Ns start_ns = 0;
   Ns end_ns = 0;
@@ -210,7 +210,7 @@ struct StageOrigin {
   double confidence = 1;
 };
 
-inline constexpr Ns kLongCallNs = 5'000;  // about what a kernel launch takes: shorter calls delay nobody
+inline constexpr Ns kLongCallNs = 5'000;  // about what a kernel launch takes: the delay by shorter calls does not matter
 
 struct Trace {
   StringPool strings;

@@ -38,7 +38,7 @@ struct Trend {
   std::string metric;
   const RunMetricInfo* info = nullptr;  // unit, and which way is better; null: not known
   TrendBy by = TrendBy::kDate;
-  double min_effect = 0;            // smaller changes are none
+  double min_effect = 0;            // smaller differences do not count as a change
   std::vector<TrendSeries> series;  // those with the most points first
 };
 

@@ -7,7 +7,7 @@
 // Texts and numbers as people read them. Names out of a capture are a program's own: they may hold anything.
 namespace nl {
 
-// Control characters, and those that reorder a line, become \u001b and the like, which JSON reads back; bytes that are no
+// Control characters, and those that reorder a line, become \u001b and the like, which JSON reads back; bytes that are not
 // UTF-8 become U+FFFD. Line ends and tabs stay.
 std::string visible(std::string_view text);
 

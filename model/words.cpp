@@ -332,7 +332,7 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "kWords has one row for each Code, in the order of model/codes.h");
 
-// A gap that no detail fills stays empty: a report must not fail for want of a word.
+// A gap that no detail fills stays empty: a report must not fail because a word is missing.
 std::string filled(std::string_view pattern, std::vector<std::string> details) {
   details.resize(std::max(details.size(), kMostDetails));
   fmt::dynamic_format_arg_store<fmt::format_context> arguments;

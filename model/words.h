@@ -141,7 +141,7 @@ std::string_view host_work_text(HostWork kind);
 // "modeling_qwen3.py:245", "libtorch_cuda.so": the file without its folders, unless it is called __init__.py.
 std::string place_text(const HostFrame& frame);
 
-// Both in one word, "nsys+ncu", "collector (CUPTI+counters)"; empty: nobody captured. And back.
+// Both in one word, "nsys+ncu", "collector (CUPTI+counters)"; empty: nothing was captured. And back.
 std::string captured_by(Tracer tracer, Meter meter);
 std::optional<std::pair<Tracer, Meter>> capture_of(std::string_view captured_by);
 

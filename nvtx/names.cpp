@@ -19,7 +19,7 @@ std::string escape(std::string_view text, std::string_view special) {
   return escaped;
 }
 
-// "prompt=256". A count that is no positive number says nothing.
+// "prompt=256". A count that is not positive is ignored.
 void read_token_count(std::string_view word, TokenMark& tokens) {
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) return;

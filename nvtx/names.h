@@ -34,11 +34,11 @@ struct RangeName {
 RangeName normalise_range(std::string_view domain, std::string_view name);
 
 // The stage a range stands for: "prefill", "decode" (decode_all, or decode), "decode_step"; any other
-// name of the LLM domain stands for itself; "" where it is no stage.
+// name of the LLM domain stands for itself; "" where it is not a stage.
 std::string stage_of(std::string_view domain, std::string_view name);
 
 // How many tokens the workload says it works on, in a mark of the LLM domain: "tokens prompt=256 batch=2 decode=64"
-// (or the literal "LLM@tokens …"). Any of the three may be missing; nothing where it is no such mark, or tells nothing.
+// (or the literal "LLM@tokens …"). Any of the three may be missing; nothing where it is not such a mark, or states none of them.
 struct TokenMark {
   std::optional<std::uint64_t> prompt;  // tokens of each sequence
   std::optional<std::uint64_t> batch;   // sequences
@@ -46,7 +46,7 @@ struct TokenMark {
 };
 std::optional<TokenMark> parse_token_mark(std::string_view domain, std::string_view text);
 
-// CLOCK_MONOTONIC as a mark of the domain LLM.clock says it; nothing where it is no such mark.
+// CLOCK_MONOTONIC as a mark of the domain LLM.clock states it; nothing where it is not such a mark.
 std::optional<std::int64_t> parse_clock_mark(std::string_view domain, std::string_view text);
 
 // The range names that make up a configured stage: "decode" → decode_all, decode, decode_step.

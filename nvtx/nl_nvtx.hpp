@@ -136,7 +136,7 @@ inline void tokens(std::int64_t prompt, std::int64_t batch = 1) {
 
 #else
 
-// The destructors are there so that a scope nobody reads is not an unused variable.
+// The destructors are there so that the compiler does not warn of a scope as an unused variable.
 class Scope {
  public:
   explicit Scope(const char*) {}

@@ -13,7 +13,7 @@
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/config/config.h"
 
-// All that follows reading, of `run` and `import` alike.
+// Everything after reading, the same for `run` and `import`.
 namespace nl::orchestrator {
 
 struct LedgerRecord {
@@ -21,7 +21,7 @@ struct LedgerRecord {
   std::optional<Error> failure;  // why it is not, although it should be
 };
 
-// How a run ends, when its bundle is written: runs/ledger has the one that users get.
+// Records a run whose bundle is written. The program uses record_run() of runs/ledger.
 using RecordRun = std::function<LedgerRecord(const LedgerOptions& options, const Run& run, std::string_view run_json,
                                              const std::filesystem::path& bundle)>;
 

@@ -239,7 +239,7 @@ RunResult import_captures(const ImportRequest& asked, Launcher& launcher) {
     write_configuration(bundle, request.config, name_inputs(request.config.workload));
     return conclude(read_import(request, bundle, runner), knowledge, request.config, bundle, request.record);
   } catch (const Error& error) {
-    // The captures lie where they lay; an empty bundle would help nobody. A full disk leaves what was written.
+    // The captures stay where they are, so an empty bundle is of no use. After a full disk, what was written is kept.
     if (error.kind != ErrorKind::kOutput) bundle.discard();
     throw;
   }

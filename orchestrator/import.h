@@ -27,7 +27,7 @@ struct ImportRequest {
 // changed; the bundle names them with their sha256. Throws Error(kInput) where one cannot be read.
 RunResult import_captures(const ImportRequest& request, Launcher& launcher);
 
-// The run alone, of captures that are read where they lie: no bundle, no trace file. Interrupts are the caller's.
+// Only the run, of captures that are read where they are: no bundle, no trace file. The caller handles interrupts.
 Run import_run(const ImportRequest& request, Launcher& launcher);
 
 // Adds a file to those of its format, which its content tells. A folder adds every file
@@ -38,7 +38,7 @@ void add_input(const std::filesystem::path& path, ImportRequest& request);
 // "an nsys SQLite or .nsys-rep, …, or a bundle"
 std::string known_formats();
 
-// Files that make one reading.
+// Files that are read together.
 struct ImportSource {
   const parsers::Format* format;
   std::vector<std::filesystem::path> files;
@@ -56,11 +56,11 @@ struct NameSources {
   std::string process = {};       // that was captured; empty: not known
 };
 
-// What an import is called that no --name was given: as the bundle that it is of, as the file, or, where that is called what every
-// tool calls its files, as the folder that holds it.
+// The name of an import without --name: that of its bundle, of the file, or, where every tool gives its files that name, of the folder
+// that holds it.
 std::string import_name(const NameSources& sources);
 
-// The name in the run.json of the bundle that a capture lies in. Empty: in none, or the file cannot be read, which is no error here.
+// The name in the run.json of the bundle that a capture lies in. Empty: it lies in none, or the file cannot be read.
 std::string recorded_name(const std::filesystem::path& capture);
 
 }  // namespace nl::orchestrator

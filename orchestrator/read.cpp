@@ -28,7 +28,7 @@ Workload workload_of(const Config& config, const std::optional<int>& exit_status
   return {config.workload.command, folder.empty() ? std::filesystem::current_path().string() : folder, exit_status};
 }
 
-// Without a GPU there are none to capture, which is no failure.
+// Without a GPU there are none to capture, which is not a failure.
 std::optional<Remark> no_kernels_note(const Plan& plan, const Verdict& verdict) {
   if (prefers_ranges(plan.config)) return Remark{Code::kUnprofiledRun};
   if (plan.tracer == Tracer::kRanges)
@@ -67,7 +67,7 @@ void add_operator_pass(Trace trace, const std::filesystem::path& folder, Evidenc
 ModelInfo model_of(const ModelOptions& configured, const std::optional<ModelInfo>& noted) {
   ModelInfo model{configured.name, configured.attributes};
   const bool has_shape = model.attributes.contains("layers") || model.attributes.contains("hidden_size");
-  const bool has_type = model.attributes.contains("dtype");  // then nobody else's word counts
+  const bool has_type = model.attributes.contains("dtype");  // then what the workload noted does not count
   if (noted && !has_shape) {
     if (model.name.empty()) model.name = noted->name;
     model.attributes.insert(noted->attributes.begin(), noted->attributes.end());

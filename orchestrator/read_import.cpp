@@ -102,7 +102,7 @@ class ImportReader {
     evidence_.operators.push_back(std::move(operators));
   }
 
-  // Its export, or what the collector left. The run is one without it, too.
+  // Reads its export, or what the collector left. The run is usable without it.
   void read_operator_pass() {
     const fs::path sqlite = request_.operators / "run.sqlite";
     const auto files = collector_files(request_.operators / "collector");

@@ -8,7 +8,7 @@
 
 namespace nl::parsers {
 
-// What the mangled name of a kernel says, as the C++ library writes it; the name itself where it is none (C
+// A kernel's mangled name, demangled as the C++ library writes it; the name itself where it is not mangled (C
 // kernels, Triton's). nsys has a demangler of its own and writes the same name in other words: join on the
 // mangled one.
 std::string demangled_kernel(const std::string& mangled);

@@ -46,7 +46,8 @@ class ByteSource {
   std::unique_ptr<gzFile_s, Close> file_;
 };
 
-// The files that the processes of a run leave in a folder, "facts-4711.json", by name; larger ones than `max_bytes` are none of ours.
+// The files that the processes of a run leave in a folder, "facts-4711.json", by name. Files above
+// `max_bytes` are left out, because nl-stage did not write them.
 std::vector<std::filesystem::path> process_files(const std::filesystem::path& folder, std::string_view prefix, std::string_view suffix,
                                                  std::uintmax_t max_bytes = std::numeric_limits<std::uintmax_t>::max());
 

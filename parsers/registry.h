@@ -44,7 +44,7 @@ struct Format {
   std::string_view report_extensions = {};         // " .nsys-rep .qdrep ": of reports that their tool has to export first
 };
 
-// In the order of the flags. The first with a timeline gives the capture.
+// All formats, in the order of the flags. The first with a timeline gives the capture.
 std::span<const Format* const> formats();
 
 // The format of a file, by what is in it; nullptr where no format claims it. Only the beginning is looked at: a file that

@@ -22,7 +22,7 @@ class TracePlaces {
   std::uint32_t shape(const KernelShape& shape);
   // Names may come before or after what they name.
   void name(std::int64_t pid, std::optional<std::int64_t> tid, std::string_view name);
-  // Once all is read.
+  // Call it once everything is read.
   void finish();
 
  private:

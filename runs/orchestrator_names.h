@@ -1,6 +1,6 @@
 #pragma once
 
-// What serves many runs is built on what makes one: configurations, bundles and processes keep their plain names here.
+// Code for many runs uses the code for one run. With this it can name configurations, bundles and processes without a prefix.
 namespace nl::orchestrator {}
 namespace nl::runs {
 using namespace orchestrator;

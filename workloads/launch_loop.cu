@@ -56,7 +56,7 @@ __global__ void spin(long long nanoseconds) {
 }
 
 // Says that it runs, and runs until it is told to end. It gives up by itself, because under a profiler that waits for
-// each launch nobody is left to tell it.
+// each launch the host cannot tell it.
 __global__ void hold(volatile int* begun, volatile int* end) {
   *begun = 1;
   __threadfence_system();

@@ -22,7 +22,7 @@ struct LibtorchPlugin {
   std::unique_ptr<Session> (*open)(const SessionOptions& options);
 };
 
-// Another number for another layout: counted up by hand when this struct or Session changes, and by itself when what they pass grows.
+// Two layouts have different numbers. Raise it by hand when this struct or Session changes; it changes by itself when what they pass grows.
 inline constexpr std::uint32_t kLibtorchLayout =
     0x10000 + sizeof(SessionOptions) + sizeof(TensorSpec) + sizeof(SessionNode) + sizeof(NodeRun);
 
@@ -37,10 +37,10 @@ struct LibtorchModule {
   std::string reason;  // why it cannot be used; empty: it can
 };
 
-// Searched from the program's folder upwards, as it lies in a build folder and where it is installed. chosen: the file itself; may be null.
+// Searches from the program's folder upwards, in the layout of a build folder and of an installation. chosen: the file itself; may be null.
 LibtorchModule find_libtorch_module(const std::filesystem::path& program, const char* chosen);
 
-// Of this process, loaded when it is first asked for. NL_STAGE_LIBTORCH names another file.
+// The module of this process, loaded when it is first asked for. NL_STAGE_LIBTORCH names another file.
 const LibtorchModule& libtorch_module();
 
 // Why nl-stage cannot work with this module; empty: it can.

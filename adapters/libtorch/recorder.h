@@ -20,7 +20,7 @@ class InputFacts {
   std::vector<std::int64_t> facts_;
 };
 
-// Every operator that LibTorch calls on this thread and on those it forks tasks to, with an NVTX range around each that is named as
+// Records every operator that LibTorch calls on this thread and on those it forks tasks to, with an NVTX range around each that is named as
 // PyTorch's emit_nvtx names it. op_id and the node's index are its place in the iteration, so the text is made once.
 class Recorder {
  public:
@@ -38,7 +38,7 @@ class Recorder {
 
   Executions executions() const;
 
-  // For the callbacks alone.
+  // Only for the callbacks.
   std::uint32_t begin(const at::RecordFunction& function, std::uint32_t parent);
   void end(std::uint32_t call, Ns time_ns);
 

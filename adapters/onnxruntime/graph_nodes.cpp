@@ -93,7 +93,7 @@ enum class AttributeField : std::uint64_t { kTensor = 5, kGraph = 6 };
 enum class TensorField : std::uint64_t { kDataType = 2, kExternal = 13 };
 enum class EntryField : std::uint64_t { kKey = 1, kValue = 2 };
 
-constexpr int kDeepestGraph = 50;  // of graphs inside graphs; a file that goes on is no model
+constexpr int kDeepestGraph = 50;  // of graphs inside graphs; a file that goes deeper is not a model
 
 std::uint64_t external_length(std::string_view entry) {
   std::string key, value;

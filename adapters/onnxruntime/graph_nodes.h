@@ -16,7 +16,7 @@ namespace nl::adapters {
 std::string dtype_of_element(int element);  // 1: "float32"; "onnx type 17" where no input can have it
 std::optional<int> element_of_dtype(std::string_view dtype);
 
-// The --precision that values of a type have: "fp32" for 1; empty for a type that is no number of a network.
+// The --precision that values of a type have: "fp32" for 1; empty for a type that networks do not compute with.
 std::string precision_of_element(int element);
 
 struct GraphNode {
@@ -32,7 +32,7 @@ struct ModelGraph {
   std::uint64_t weight_bytes = 0;  // with those in files beside it
 };
 
-// Reads names alone and skips the weights. A file that is no ONNX (ONNX Runtime's own .ort, say) has no nodes.
+// Reads only names and skips the weights. A file that is not ONNX (ONNX Runtime's own .ort, say) has no nodes.
 ModelGraph read_model_graph(const std::filesystem::path& file);
 
 // The nodes of the graph that ONNX Runtime made of `original`, each with those of the model file that were fused into it: what the model has

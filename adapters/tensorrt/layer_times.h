@@ -12,8 +12,8 @@
 
 namespace nl::adapters::tensorrt {
 
-// What TensorRT's own profiler tells: the GPU time of each layer, after each launch. A layer that is told of twice in one launch (copies that
-// change a format often share a name) is two nodes.
+// Receives the GPU time of each layer from TensorRT's own profiler, after each launch. A layer that is reported twice in one launch
+// (copies that change a format often share a name) becomes two nodes.
 class LayerTimes : public nvinfer1::IProfiler {
  public:
   void reportLayerTime(const char* layer, float ms) noexcept override;
@@ -35,7 +35,7 @@ class LayerTimes : public nvinfer1::IProfiler {
 // The engine's layers by its inspector, in its order; only their names where the engine was built without profilingVerbosity=detailed.
 std::vector<SessionNode> layers_of(const nvinfer1::ICudaEngine& engine, const nvinfer1::IExecutionContext& context);
 
-// One layer of the inspector's JSON. A text that is none gives a node without a name.
+// One layer of the inspector's JSON. A text that is not a layer gives a node without a name.
 SessionNode layer_of_json(const std::string& json);
 
 }  // namespace nl::adapters::tensorrt

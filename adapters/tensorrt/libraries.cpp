@@ -100,7 +100,7 @@ InferLibrary::InferLibrary() {
                 kFix);
 }
 
-// TensorRT refuses headers that are newer than itself. Their interfaces only grow within a major version, so that it is told its own.
+// TensorRT refuses headers that are newer than itself. Interfaces only grow within a major version, so it is given its own version.
 void* InferLibrary::create(const char* function, Log& log) const {
   const auto make = function_of<void* (*)(void*, std::int32_t)>(handle_, function, path);
   void* made = make(static_cast<nvinfer1::ILogger*>(&log), version_code_);

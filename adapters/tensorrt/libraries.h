@@ -11,13 +11,13 @@
 
 namespace nl::adapters::tensorrt {
 
-// What TensorRT says while it works. Its functions return null or false; only these lines tell why.
-// It calls from threads of its own, and everything it made refers to the log: the log lives longest.
+// Collects what TensorRT logs. Its functions return null or false; only these lines say why.
+// TensorRT calls it from its own threads, and every object of TensorRT refers to the log: the log must outlive them.
 class Log : public nvinfer1::ILogger {
  public:
   void log(Severity severity, const char* line) noexcept override;
 
-  // Errors since the last call, without the repetitions that TensorRT is fond of. Of many the first two, which tend to name the cause, and the
+  // Errors since the last call, without repetitions. Of many it gives the first two, which tend to name the cause, and the
   // last three: a build tries kernels that fail, and goes on.
   std::string take_errors();
 

@@ -16,7 +16,7 @@ class OpenStages {
   void add(const Window& window);
   void sort();                                       // once, after all windows
   const std::vector<std::uint32_t>& at(Ns time_ns);  // each stage once
-  // How often the stage has become open: tells one window from the next.
+  // How often the stage has become open. Two windows of a stage have different numbers.
   std::uint32_t opened(std::uint32_t stage) const { return opened_[stage]; }
 
  private:
@@ -42,7 +42,7 @@ class ActivitySweep {
   void add(const Kernel& kernel, std::uint32_t process);
   void add(const MemOp& op, std::uint32_t process);
   void add(const GraphRun& run, std::uint32_t process);
-  // Once, after all work: adds the API calls.
+  // Call it once, after all work: it adds the API calls.
   std::vector<StageActivity> finish();
 
  private:

@@ -45,7 +45,7 @@ struct CommunicationSum {
 };
 using CommunicationSums = std::array<CommunicationSum, kCollectives>;
 
-// How long a lane has done what, of work that arrives in the order of its start.
+// How long a lane has computed, copied and communicated. Work must arrive in the order of its start.
 class LaneTime {
  public:
   void add(const LaneWork& work) {
@@ -72,7 +72,7 @@ class LaneTime {
   Span since(const Mark& mark, Ns time_ns, CommunicationSums& kinds) const;
 
  private:
-  // Of one kind, or of all together: by itself, and with all computing. Their difference is what is exposed.
+  // The time of one kind (or of all kinds), alone and in union with all computing. The union less the computing is exposed.
   struct Kind {
     std::optional<Collective> which;
     CoveredTime alone, with_compute;
@@ -111,7 +111,7 @@ struct BudgetSums {
   std::vector<std::vector<BudgetSum>> sums;  // by lane and target
   std::vector<LaneTotal> totals;             // by lane
   std::vector<Ns> silent_wall_ns;            // by target: windows in which no GPU of the process did anything
-  std::vector<HostHits> host;                // by target: of windows; empty: nobody looked at the host
+  std::vector<HostHits> host;                // by target: of windows; empty: the host was not sampled
 };
 
 // When a thread was inside calls that wait for the GPU. Each lane asks in the order of time.
@@ -131,7 +131,7 @@ class WaitingTime {
   ApiKinds kinds_;
 };
 
-// Told of every stretch of a span in which its GPU is idle, and why: each nanosecond once, gap by gap.
+// Is called for every stretch of a span in which its GPU is idle, with the reason. Each idle nanosecond comes exactly once.
 class IdleListener {
  public:
   virtual ~IdleListener() = default;
@@ -177,7 +177,7 @@ class BudgetSweep {
     Ns start_ns = 0, end_ns = 0;
     bool residual = false, queued = false;
     const ApiCall* launch = nullptr;  // of the work after it; null: there is none, or its call is not in the capture
-    // No work starts before its launch: where two clocks say so, it was launched as it started.
+    // Work cannot start before its launch. Where two clocks say that it did, the start counts as its launch.
     Ns launch_ns() const { return std::min(launch->start_ns, end_ns); }
   };
 
@@ -204,7 +204,7 @@ class BudgetSweep {
   CallsByThread calls_;
   WaitingTime waiting_;
   LaunchWaitTime launch_waits_;
-  std::optional<HostWatch> host_;  // empty: nobody looked at the host
+  std::optional<HostWatch> host_;  // empty: the host was not sampled
   Spans parts_;                    // of the wait at hand
   IdleListener* listener_ = nullptr;
 };

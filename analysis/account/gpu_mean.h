@@ -17,8 +17,8 @@ namespace nl::analysis {
 
 void add_budget(Budget& sum, const Budget& more);
 
-// The mean of budgets of one wall. It closes as they do: what the division leaves over goes to the bins in turn, so that none is
-// more than a nanosecond off.
+// The mean of budgets of one wall time. Its bins add up to that wall time, too: the remainders of the divisions go to the bins in turn,
+// so that no bin is more than a nanosecond off.
 Budget mean_budget(std::span<const Budget> budgets);
 
 // One target over all lanes: the mean over the GPUs of each process, and the processes added up, as their windows are.
@@ -34,10 +34,10 @@ struct TargetFigures {
   LaunchWaitSum launch_waits;  // of all GPUs together
 };
 
-// `launched`: by lane, what the windows of the target launched; empty: it is no stage.
+// `launched`: by lane, what the windows of the target launched; empty: the target is not a stage.
 TargetFigures target_figures(const BudgetSums& sums, std::uint32_t target, std::span<const BusyTime> launched);
 
-// As people read them: by GPU, then by process.
+// Sorts as people read: by GPU, then by process.
 template <class Item>
 void sort_by_gpu(std::vector<Item>& items) {
   std::stable_sort(items.begin(), items.end(),

@@ -61,7 +61,7 @@ struct GpuSweep {
   std::vector<std::int32_t> devices;           // and the device of a number
   std::uint32_t device_count = 1;
   Ns kernel_ns = 0, in_stage_ns = 0, unlinked_ns = 0, graph_run_ns = 0;
-  std::vector<Ns> device_computing_ns;  // kernels, and graphs as wholes: by the number of the device;
+  std::vector<Ns> device_computing_ns;  // kernels, and graphs captured at graph level: by the number of the device;
   std::vector<Ns> lane_kernel_ns;       // kernels by lane
 
   Ns computing_ns_of(std::int32_t device) const {

@@ -49,7 +49,7 @@ class LaunchWaitTime {
   ApiKinds kinds_;
 };
 
-// What of the host falls into the waits for launches of one target. Where several GPUs wait at a time, each counts it.
+// What the host did during the waits for launches of one target. Where several GPUs wait at a time, it counts once for each.
 struct HostHits {
   std::vector<std::uint32_t> samples;      // indices into HostSamples::samples
   std::vector<std::uint32_t> collections;  // indices into HostSamples::collections, each once
@@ -70,7 +70,7 @@ class HostWatch {
   HostWatch(const Trace& trace, std::size_t lanes, std::uint32_t targets);
 
   // A wait of a lane for a launch of `thread`, in parts, none of which begins before `start_ns`; that must not be before the
-  // lane's wait before.
+  // previous wait of the lane.
   void add(std::size_t lane, std::uint32_t target, std::uint32_t thread, Ns start_ns, const Spans& parts);
   std::vector<HostHits> take();
 

@@ -26,7 +26,7 @@ bool can_be_paired(const std::vector<const Times*>& ranks) {
   return true;
 }
 
-// Of ranks that come at the same instant none is the last.
+// Where ranks arrive at the same instant, none of them is the last.
 Arrival arrival_of(const std::vector<const Times*>& ranks, std::size_t rank, std::size_t number) {
   const Ns start = (*ranks[rank])[number].first;
   Ns last = start;

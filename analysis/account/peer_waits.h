@@ -12,13 +12,13 @@
 
 namespace nl::analysis {
 
-// What each kernel of a trace is to the others' GPUs, looked up by its shape.
+// Which kernels of a trace communicate with other GPUs, looked up by their shape.
 class CommunicationKernels {
  public:
   CommunicationKernels() = default;
   explicit CommunicationKernels(const Trace& trace);
   bool any() const { return any_; }
-  // Nothing where it is no communication.
+  // Nothing where it does not communicate.
   std::optional<Collective> of(const Kernel& kernel) const {
     return any_ && kernel.shape < kinds_.size() ? kinds_[kernel.shape] : std::nullopt;
   }
@@ -28,7 +28,7 @@ class CommunicationKernels {
   bool any_ = false;
 };
 
-// How a rank comes to a collective: how long it is there before the last one, and whether it is the last.
+// When a rank reaches a collective: how long before the last rank, and whether it is the last.
 struct Arrival {
   Ns late_peer_ns = 0;
   bool last = false;
@@ -41,7 +41,7 @@ class PeerWaits {
  public:
   PeerWaits() = default;
   PeerWaits(const Trace& trace, const GpuLanes& lanes, const CommunicationKernels& kernels);
-  // Of the lane's next one of that kind, in the order of start. Nothing: the kind could not be paired.
+  // The arrival at the lane's next collective of that kind, in the order of start. Nothing: the kind could not be paired.
   std::optional<Arrival> next(std::uint32_t lane, Collective kind);
 
  private:

@@ -85,7 +85,7 @@ StatTable range_sum(const Trace& trace) {
 struct Need {
   bool Trace::* there;
   const char* otherwise;
-  bool Trace::* instead = nullptr;  // would do as well
+  bool Trace::* instead = nullptr;  // the report can be made from this, too
 };
 
 constexpr Need kKernels{&Trace::has_kernel_data,

@@ -28,7 +28,7 @@ struct WarmupVerdict {
   std::string why;
 };
 
-// `walls`: at least one. Never all of them are warm-up.
+// `walls`: at least one. At least one iteration is left that is not warm-up.
 WarmupVerdict judge_warmup(const std::vector<Ns>& walls, const WarmupRule& rule);
 std::string warmup_rule_text(const WarmupRule& rule);
 

@@ -21,7 +21,7 @@ struct Entry {
   Role role = Role::kPhase;
 };
 
-// Of one thread's measured windows, by start and longest first.
+// The roles of one thread's measured windows, by start and longest first.
 class Roles {
  public:
   explicit Roles(const StageTable& table) : prefill_(table.find(StageKind::kPrefill)), decode_(table.find(StageKind::kDecode)) {}

@@ -13,7 +13,7 @@ namespace nl::analysis {
 // nsys 2025 gives a range that was never closed the very end of the session as its end.
 bool never_closed(const Trace& trace, const Range& range);
 
-// The stage that a range of the trace stands for, marked or found; "" where it is no stage.
+// The stage that a range of the trace stands for, marked or found; "" where it is not a stage.
 std::string stage_of(const Trace& trace, const Range& range);
 
 // The trace's ranges by name, and the stages that the names stand for.

@@ -12,8 +12,8 @@
 namespace nl::analysis {
 
 // One execution of a stage. A range inside another of the same stage on its thread is the same phase marked
-// twice ("LLM@decode_all" around LLM:decode) and no window of its own; start/end ranges of one name are requests
-// that overlap, and count each. Ranges that were never closed are no windows: nobody knows how long they took.
+// twice ("LLM@decode_all" around LLM:decode), so it adds no window; start/end ranges of one name are requests
+// that overlap, and count each. Ranges that were never closed do not count: how long they took is not known.
 struct Window {
   Ns start_ns = 0;
   Ns end_ns = 0;                // not before the start
@@ -27,29 +27,29 @@ struct Window {
   Ns wall_ns() const { return end_ns - start_ns; }
 };
 
-// By thread, start, and longest first. A clock that stepped back makes a window of no length.
+// Sorted by thread, then start, longest first. Where a clock stepped back, the window has no length.
 std::vector<Window> find_windows(const Trace& trace, const StageTable& table);
 
 bool earlier_on_thread(const Window& a, const Window& b);
 
-// By window: it is measured and takes more than kSlowWindow times the median of its stage's measured windows. None where a stage
-// has less than kEnoughWindows: one of three is no exception.
+// By window: whether it is measured and takes more than kSlowWindow times the median of its stage's measured windows. None is slow
+// where a stage has less than kEnoughWindows: one slow window of three is not an exception.
 inline constexpr double kSlowWindow = 1.5;
 inline constexpr std::size_t kEnoughWindows = 8;
 std::vector<bool> slow_windows(const std::vector<Window>& windows, std::size_t stages);
 
-// Those of each stage, without their budget. Nothing where there are none.
+// The slow windows of each stage, without their budget. Nothing where there are none.
 std::vector<std::optional<SlowWindows>> told_slow_windows(const Trace& trace, const std::vector<Window>& windows,
                                                           const std::vector<bool>& slow, std::size_t stages);
 
-// A stretch of time whose nanoseconds are to be told: a window of a stage, or of a phase.
+// A stretch of time that a budget divides into bins: a window of a stage, or of a phase.
 struct BudgetSpan {
   Ns start_ns = 0, end_ns = 0;
   Ns launch_end_ns = 0;          // a launch from then on is not its own: the end of the window
   std::uint32_t process = 0;     // see process_slot()
   std::uint32_t thread = kNone;  // whose waiting counts as blocked
   std::uint32_t target = 0;      // which sum it goes into
-  bool window = false;           // of a stage: what it launched itself is told apart
+  bool window = false;           // of a stage: work that it launched itself is counted separately
 };
 
 }  // namespace nl::analysis

@@ -13,15 +13,15 @@ namespace nl::analysis {
 // The mean of the two middle values where the count is even; 0 of nothing.
 double median_of(std::vector<double> values);
 
-// The medians of `count` samples drawn with replacement from values in the order of time. `block`: so many that follow each other are
-// drawn together, the last followed by the first, so that what hangs together in time stays together.
+// The medians of `count` samples drawn with replacement from values in the order of time. `block`: so many values in
+// a row are drawn together (after the last comes the first), so that values that depend on their neighbours in time stay together.
 std::vector<double> bootstrap_medians(std::span<const double> values, std::size_t block, std::size_t count, std::uint64_t seed);
 
 // Differences b − a of two such sets of the same size, each of a with one of b. Which one is drawn the same way from both sides: a and
 // b swapped give the same differences with the other sign.
 std::vector<double> paired_differences(std::span<const double> a, std::span<const double> b);
 
-// What lies between the share `tail` from below and from above.
+// The interval that leaves out the share `tail` of the values at each end.
 Interval percentile_interval(std::vector<double> values, double tail);
 
 // The tail of a 95 % interval of a sample of so many independent values. Percentiles of resampled means are too narrow for few values

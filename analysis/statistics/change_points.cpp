@@ -20,22 +20,22 @@ double robust_sigma(std::vector<double> deviations) {
   return kMadToSigma * median_of(std::move(deviations));
 }
 
-// Of the differences between values so far apart: levels hardly count in them.
+// The spread of a value, from the differences of values that are `apart` places apart: changes of level hardly count in these.
 double step_sigma(const std::vector<double>& values, std::size_t apart) {
   std::vector<double> steps;
   for (std::size_t i = apart; i < values.size(); ++i) steps.push_back(values[i] - values[i - apart]);
   return robust_sigma(std::move(steps)) / std::sqrt(2.0);
 }
 
-// Noise that wanders (each value somewhat like the one before) shows less in single steps than in double ones: their squares are as 1 to
-// 1 + correlation. Few values say little about it.
+// The correlation of neighbours. Where each value is somewhat like the one before, differences over one place are smaller than those over
+// two: their squares are as 1 to 1 + correlation. A short series shows little of it, so the result is scaled down there.
 double correlation_of(const std::vector<double>& values) {
   const double single = step_sigma(values, 1), twice = step_sigma(values, 2);
   const auto count = static_cast<double>(values.size());
   return single > 0 ? std::clamp(twice * twice / (single * single) - 1, 0.0, 0.9) * count / (count + kFewValues) : 0;
 }
 
-// As large as the noise of a mean of independent values would have to be for means as uncertain as these.
+// The spread that independent values would need for their means to be as uncertain as the means of these values.
 double noise_of(const std::vector<double>& values) {
   const double correlation = correlation_of(values), few = 1 + kSmallSample / static_cast<double>(values.size());
   return few * step_sigma(values, 1) / std::sqrt(1 - correlation) * std::sqrt((1 + correlation) / (1 - correlation));
@@ -108,7 +108,7 @@ std::vector<Split> seeded_splits(const Segmentation& series, std::size_t size, d
   return splits;
 }
 
-// The strongest first; what is left of the others is in intervals without it.
+// Takes the strongest change first, then looks for others only in intervals without it.
 std::vector<std::size_t> strongest_first(std::vector<Split> splits) {
   std::stable_sort(splits.begin(), splits.end(), [](const Split& a, const Split& b) { return a.strength > b.strength; });
   std::vector<std::size_t> found;  // sorted
@@ -119,7 +119,7 @@ std::vector<std::size_t> strongest_first(std::vector<Split> splits) {
   return found;
 }
 
-// In a short series the intervals are few: what is left between the changes is looked at once more.
+// A short series has few intervals, so the stretches between the changes are searched once more.
 void split_further(const Segmentation& series, double threshold, std::vector<std::size_t>& borders) {
   for (std::size_t i = 0; i + 1 < borders.size();) {
     const auto split = series.best_split(borders[i], borders[i + 1]);
@@ -128,7 +128,7 @@ void split_further(const Segmentation& series, double threshold, std::vector<std
   }
 }
 
-// The weakest change, as a multiple of what it must be: strong against the noise, and large against the level before it.
+// The weakest change, as a multiple of the required strength: strong against the noise, and large against the level before it.
 struct WeakChange {
   std::size_t border = 0;
   double share = 1;
@@ -144,13 +144,13 @@ WeakChange weakest_of(const Segmentation& series, const std::vector<std::size_t>
   return weakest;
 }
 
-// One after the other, since each that goes changes the levels beside it.
+// Removes weak changes one by one, because each removal changes the levels beside it.
 void drop_weak(const Segmentation& series, double needed, double min_effect, std::vector<std::size_t>& borders) {
   for (WeakChange weak; (weak = weakest_of(series, borders, needed, min_effect)).border != 0;)
     borders.erase(borders.begin() + static_cast<std::ptrdiff_t>(weak.border));
 }
 
-// Each change where it fits best between its neighbours.
+// Moves each change to the place between its neighbours where it fits best.
 void settle(const Segmentation& series, std::vector<std::size_t>& borders) {
   for (std::size_t i = 1; i + 1 < borders.size(); ++i)
     if (const auto split = series.best_split(borders[i - 1], borders[i + 1])) borders[i] = split->at;

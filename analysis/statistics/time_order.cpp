@@ -47,7 +47,7 @@ struct Centred {
   }
 };
 
-// Where nothing scatters, any difference is real and none is none.
+// Without scatter every difference is real, and p is 0; without a difference p is 1.
 double p_of(double estimate, double variance, double degrees_of_freedom) {
   if (estimate == 0) return 1;
   if (!(variance > 0)) return 0;

@@ -6,11 +6,12 @@
 
 #include "analysis/statistics/confidence.h"
 
-// Values that were measured one after another: how far they hang together, and whether two sides differ beyond their common trend.
+// Values that were measured one after another: how much neighbours depend on each other, and whether two sides differ beyond a common
+// trend.
 namespace nl::analysis {
 
-// How many neighbours in time say the same once: 1 + 2 × the sum of the autocorrelations until they are lost in noise. At least 1. The
-// values are worth count ÷ this independent ones.
+// How many neighbours in time hold the information of one independent value: 1 + 2 × the sum of the autocorrelations until they are
+// lost in noise. At least 1. `count` values are worth count ÷ this independent ones.
 double autocorrelation_time(std::span<const double> values);
 
 struct OrderedValue {
@@ -27,11 +28,11 @@ struct SideEffect {
   double trend_p_value = 1;
 };
 
-// By least squares, value = level + difference · side + trend · place. Nothing where the values do not suffice: fewer than one more than
-// what is looked for, one side only, or (with a trend) a place that says no more than the side.
+// By least squares, value = level + difference · side + trend · place. Nothing where the values are not enough: there are not
+// more values than unknowns, only one side has values, or (with a trend) the place follows from the side.
 std::optional<SideEffect> side_effect(std::vector<OrderedValue> values, bool with_trend);
 
-// How far the place tells the side, 0..1: 0.75 where all of one side came first, near 0 where they take turns.
+// How well the place predicts the side, 0..1: 0.75 where all of one side came first, near 0 where they take turns.
 double side_by_place(const std::vector<OrderedValue>& values);
 
 }  // namespace nl::analysis

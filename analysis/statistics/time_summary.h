@@ -9,7 +9,7 @@
 
 namespace nl::analysis {
 
-// The mean of the two middle values where the count is even. Leaves the upper half of `values` behind their middle; there must be one.
+// The mean of the two middle values where the count is even. Reorders `values` so that the upper half is last; it must not be empty.
 template <class Value>
 double median_in_place(std::vector<Value>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -22,7 +22,7 @@ CallsByThread::CallsByThread(const Trace& trace, const std::vector<ApiCall>& cal
     std::iota(order_.begin(), order_.end(), 0u);
     std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) { return earlier(calls[a], calls[b]); });
   }
-  // Calls of a thread that the trace does not list come last and belong to nobody.
+  // Calls of a thread that the trace does not list come last and belong to no thread.
   for (const ApiCall& call : calls)
     if (call.thread < trace.threads.size()) ++first_[call.thread + 1];
   for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];

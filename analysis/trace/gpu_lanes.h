@@ -9,8 +9,8 @@
 
 namespace nl::analysis {
 
-// The processes that GPU work and windows belong to: those of the trace, and one more for what belongs to none that is known. Where
-// there is only one, everything is its own.
+// The processes that GPU work and windows belong to: those of the trace, and one more for what belongs to no known process. Where
+// there is only one, everything belongs to it.
 inline std::uint32_t process_slots(const Trace& trace) {
   const auto known = static_cast<std::uint32_t>(trace.processes.size());
   return known <= 1 ? 1 : known + 1;
@@ -45,7 +45,7 @@ class GpuLanes {
   const GpuLane& operator[](std::uint32_t lane) const { return lanes_[lane]; }
   auto begin() const { return lanes_.begin(); }
   auto end() const { return lanes_.end(); }
-  // Of work in that queue: work in an unknown one has a lane too.
+  // The lane of work in that queue; work in an unknown queue has a lane, too.
   std::uint32_t of_queue(std::uint64_t queue) const {
     return queue < of_queue_.size() ? of_queue_[static_cast<std::size_t>(queue)] : unknown_;
   }

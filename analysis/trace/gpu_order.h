@@ -24,7 +24,7 @@ void each_gpu_work(const Trace& trace, Visitor&& visitor) {
   for (const GraphRun& run : trace.graph_runs) visitor(run);
 }
 
-// Those rows that `keep` wants, in the order of their start.
+// The rows that `keep` selects, in the order of their start.
 template <class Row, class Keep>
 std::vector<std::uint32_t> start_order_of(const std::vector<Row>& rows, Keep keep) {
   std::vector<std::uint32_t> order;
@@ -82,7 +82,7 @@ void visit_gpu_work(const Trace& trace, Visitor&& visitor) {
   visit_in_order(StartCursor<Kernel>(trace.kernels), StartCursor<MemOp>(trace.mem_ops), StartCursor<GraphRun>(trace.graph_runs), visitor);
 }
 
-// Only what `keep` wants: for a small part of the trace, without sorting all of it.
+// Only the work that `keep` selects: for a small part of the trace, without sorting all of it.
 template <class Keep, class Visitor>
 void visit_gpu_work_if(const Trace& trace, Keep keep, Visitor&& visitor) {
   visit_in_order(StartCursor<Kernel>(trace.kernels, start_order_of(trace.kernels, keep)),

@@ -113,7 +113,7 @@ bool concatenates(std::string_view name) { return has(name, "CatArrayBatchedCopy
 bool is_softmax(std::string_view name) { return has_any(name, {"softmax", "SoftMax", "Softmax", "soft_max"}); }
 
 Collective collective_of(std::string_view name) {
-  // Longer words first: a reduce-scatter is no reduce.
+  // Longer words first, so that a reduce-scatter is not taken for a reduce.
   static constexpr std::pair<std::string_view, Collective> kWords[] = {
       {"crossdevicereduce", Collective::kAllReduce},
       {"allreduce", Collective::kAllReduce},

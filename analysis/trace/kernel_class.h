@@ -11,8 +11,8 @@ namespace nl::analysis {
 // as a KV cache needs it: concatenating, index_put, cache writers. kOther where the name says nothing.
 KernelClass classify_kernel(std::string_view name);
 
-// The two halves of rotate_half(x) = cat(-x2, x1) of a rotary embedding: a concatenation right after a negation is no copy of
-// a KV cache.
+// The two halves of rotate_half(x) = cat(-x2, x1) of a rotary embedding: a concatenation right after a negation does not
+// copy a KV cache.
 bool negates(std::string_view name);
 bool concatenates(std::string_view name);
 bool is_softmax(std::string_view name);

@@ -24,7 +24,7 @@ class RangeIndex {
   std::uint32_t parent_of(std::uint32_t range) const;
   // When the next range of the thread starts after that time; the largest time where none does.
   Ns next_start_ns(std::uint32_t thread, Ns time_ns) const;
-  // As it is used here: another one than Range::end_ns only for open ranges.
+  // The end that this index uses; it differs from Range::end_ns only for ranges that were never closed.
   Ns end_ns(std::uint32_t range) const;
 
  private:

@@ -16,14 +16,15 @@ struct WorkOrigin {
   friend bool operator==(const WorkOrigin&, const WorkOrigin&) = default;
 };
 
-// The call that launched it, for a kernel of a CUDA graph that of the whole graph. This is what a stage is made of.
+// The call that launched the work; for a kernel of a CUDA graph, the launch of the graph. Stages count work by it.
 WorkOrigin launch_of(const Trace& trace, std::uint32_t api);
 
 // For a node of a CUDA graph the moment at which it was made, where that is known; else the launch.
 WorkOrigin origin_of_kernel(const Trace& trace, std::size_t kernel);
 WorkOrigin origin_of_mem_op(const Trace& trace, std::size_t mem_op);
 
-// Of the time of CUDA graphs' kernels, copies and sets: it is not known where their nodes were made. Empty: there are none.
+// The share of the time of CUDA graphs' kernels, copies and sets for which it is not known where their nodes were made. Empty: there
+// are no such graphs.
 std::optional<double> graph_unjoined_share(const Trace& trace);
 
 // Index into Trace::graph_nodes, or kNone.

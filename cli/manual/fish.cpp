@@ -6,7 +6,7 @@
 namespace nl::cli {
 namespace {
 
-// True where the words so far that are no flags begin with the given ones; without any, where there are none.
+// True where the words so far, without flags, begin with the given ones. Without given words: true where there are no such words.
 constexpr std::string_view kCondition = R"fish(
 function __nl_stage_at
     set -l words (commandline -opc)

@@ -52,7 +52,7 @@ std::string usage_line(const VerbReference& verb);
 // "nl-stage fingerprint search"
 std::string command_name(const VerbReference& verb);
 
-// Every verb, those of verbs after theirs.
+// Every verb, each followed by its own verbs.
 std::vector<const VerbReference*> all_verbs(const VerbReference& program);
 
 // The values of a type of argument ("RUNNER") that a shell can propose.

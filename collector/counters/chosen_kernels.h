@@ -23,14 +23,14 @@ class ChosenKernels {
   // measure in place and replayed. False: no names.
   bool read(const char* path, unsigned in_place, unsigned replayed);
 
-  // Whether it is one of them; any thread may ask.
+  // Whether the kernel is one of the chosen; any thread may ask.
   bool named(const char* mangled) const;
-  // nullptr where it is not, or there are more shapes than can be kept.
+  // The shape of a launch; nullptr where the kernel is not chosen, or there are more shapes than can be kept.
   Shape* find(const char* mangled, const std::uint32_t (&grid)[3], const std::uint32_t (&block)[3], std::uint32_t device);
 
-  // Which pass to measure this launch in; false: none. Changing the pass costs a tenth of a second, so that it waits
-  // until the one in hand finds nothing more to do. A shape's second launch in one pass comes after its
-  // first in the other: a short program has no more.
+  // Which pass to measure this launch in; false: none. Changing the pass takes a tenth of a second, so the
+  // current pass goes on until it has nothing more to measure. A shape is measured once in both passes before it is
+  // measured twice in one, because a short program may have no more launches.
   bool wanted(const Shape& shape, Pass& pass);
   Pass pass() const { return pass_; }
   void measured(Shape& shape, Pass pass);

@@ -6,20 +6,20 @@ namespace nl::collector {
 
 // Counters of chosen kernels, launch by launch: one set of metrics in a single pass, as the kernel runs anyway, and a
 // second one for which CUPTI replays it. Nothing but the chosen launches is touched.
-// Reads what is asked for from the environment; false, and said, where nothing can be measured.
+// Reads from the environment what to measure. Where nothing can be measured it returns false and says why.
 bool count_kernels(const CuptiLibrary& library);
 
 // The names of the driver's functions that launch a kernel.
 bool is_kernel_launch(const char* function);
 
-// From CUPTI's callback around one of them.
+// CUPTI's callback calls it before and after one of these functions.
 void around_launch(const cupti::CallbackData& call);
 
 void finish_kernel_counters();                  // at the program's end
 void forget_kernel_counters_of(void* context);  // it is being destroyed
 
 // Counters of the stages: those of the GPU from the begin of a stage's range to the end of all work in it, in one pass
-// and without replay. Kernels run beside each other as ever; the GPU is drained at both ends of a range.
+// and without replay. Kernels still run beside each other; the GPU is drained at both ends of a range.
 // Reads what is asked for from the environment and listens to the ranges from then on.
 void count_stages(const CuptiLibrary& library);
 

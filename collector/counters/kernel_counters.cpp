@@ -65,7 +65,7 @@ struct LaunchShape {
   void* stream;
 };
 
-// Nothing where the program gave nothing: then it is told so by the driver.
+// The shape is empty where the program gave none: the driver then returns an error to it.
 LaunchShape shape_of(const cupti::CallbackData& call) {
   if (std::strncmp(call.function, "cuLaunchKernelEx", 16) == 0) {
     const cupti::LaunchConfig* config = static_cast<const cupti::LaunchExArguments*>(call.arguments)->config;

@@ -15,7 +15,7 @@ struct CounterTrouble {
   explicit operator bool() const { return result != cupti::kSuccess; }
 };
 
-// What is lost when one of them fails: in words, and its code by what CUPTI says.
+// What is lost when one of these calls fails: in words, and the code, which depends on what CUPTI says.
 struct Loss {
   const char* words;
   NoteCode failed, denied, busy;
@@ -64,7 +64,7 @@ class MetricSet {
   std::size_t passes() const { return passes_; }
   const char* left_out() const { return left_out_; }  // "a, b"; empty: none
 
-  // Into the trace; the number under which values refer to it.
+  // Writes the set into the trace and returns the number by which values refer to it.
   std::uint32_t write(trace_format::MetricUse use, std::uint32_t device, std::uint64_t interval_ns = 0) const;
 
  private:

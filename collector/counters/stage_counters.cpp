@@ -22,7 +22,7 @@ namespace {
 
 using namespace trace_format;
 
-constexpr std::size_t kSlots = 256;  // windows between two harvests: CUPTI has no room for more than it was told of
+constexpr std::size_t kSlots = 256;  // windows between two harvests: CUPTI keeps room for no more than this
 constexpr std::size_t kMaxStages = 64;
 constexpr std::size_t kMaxDevices = 16;
 constexpr std::int64_t kHarvestNs = 1'000'000'000;

@@ -236,7 +236,7 @@ bool start_tracing() {
   if (waits_are_calls()) listen_to_stream_waits();
   if (!graphs_as_wholes()) listen_to_graph_nodes();
   listen_to(cupti::kDomainDriver, brings_peer_memory);
-  if (!listen_to_contexts()) trace_peer_copies();  // nobody would tell of a second GPU
+  if (!listen_to_contexts()) trace_peer_copies();  // without those events a second GPU would go unnoticed
   sample_stalls(injection.library);
   sample_activity(injection.library);
   injection.flush_ms = number_from("NL_STAGE_FLUSH_MS", 1000, 10, 60'000);

@@ -8,16 +8,16 @@ namespace nl::collector {
 
 // The memory that CUPTI writes its records into: a fixed number of slots, mapped once. CUPTI takes one per
 // thread that calls CUDA and brings it back full; where all are out, it gets none and counts what it drops.
-// Taking and giving back waits for nobody.
+// Taking a slot and giving it back never blocks.
 class GpuBuffers {
  public:
   static constexpr std::size_t kMaxSlots = 1024;
 
   bool create(std::size_t slot_bytes, std::size_t slots);
-  // nullptr where all are out. `bytes`: what CUPTI may use of it. The slower the last ones filled, the less, so
+  // nullptr where all are in use. `bytes`: how much CUPTI may use. The slower the last slots filled, the less, so
   // that what a killed process had not handed over is never more than about a second's records.
   std::uint8_t* take(std::size_t& bytes, std::int64_t now_ns);
-  // Zeroes it for the next use: CUPTI would do so in the program's own thread.
+  // Zeroes it for the next use; otherwise CUPTI zeroes it, in the program's own thread.
   void give_back(std::uint8_t* buffer, std::size_t bytes);
 
  private:

@@ -219,7 +219,7 @@ bool where_the_user_says(Search& search, const char* path) {
 bool load_cupti(CuptiLibrary& library, char* trouble, std::size_t trouble_bytes) {
   *trouble = '\0';
   Search search(library, trouble, trouble_bytes);
-  // Asked for by name: no other will do.
+  // The user asked for this one, so no other is tried.
   if (const char* path = std::getenv("NL_STAGE_CUPTI"); path != nullptr && *path != '\0') {
     bool good = where_the_user_says(search, path);
     if (!good && *trouble == '\0') std::snprintf(trouble, trouble_bytes, "no libcupti in %s", path);

@@ -24,7 +24,7 @@ struct CuptiLibrary {
 
 // Looks for libcupti where the user says (NL_STAGE_CUPTI: a file or a folder), in the process (PyTorch brings its
 // own; a second one beside it would record nothing), in CUDA's folders, in Python's, then wherever the loader
-// looks. `trouble`: why none will do.
+// looks. `trouble`: why none can be used.
 bool load_cupti(CuptiLibrary& library, char* trouble, std::size_t trouble_bytes);
 
 // Libraries in this process that are known to use CUPTI or to be loaded by a tool that does: "libkineto…". Empty

@@ -26,10 +26,10 @@ class GpuLog {
   std::uint32_t next_metric_set();
 };
 
-// Into the trace, where the report finds it, and to the user who started the program by hand.
+// Writes a note into the trace, where the report finds it, and to a user who started the program by hand.
 __attribute__((format(printf, 2, 3))) void note(NoteCode code, const char* format, ...);
 
-// Where it was not told before: a fault may come again and again. What is lost is part of the rest (NoteCode::kOther).
+// Writes the note only the first time, because a fault may come again and again. Its code is NoteCode::kOther.
 __attribute__((format(printf, 2, 3))) void note_once(bool& told, const char* format, ...);
 
 const char* words_for(const CuptiLibrary& library, cupti::Result result);

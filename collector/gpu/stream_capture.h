@@ -11,7 +11,7 @@ void find_stream_capture();  // the driver's functions for it
 // Whether what is launched there now is being captured. `per_thread`: where 0 means the thread's own default stream.
 bool is_captured(void* stream, bool per_thread);
 
-// The driver's functions that begin and end a capture, and CUPTI's word that one was called or has returned.
+// The driver's functions that begin and end a capture, and what CUPTI's callback calls when one was called or has returned.
 bool is_capture_function(const char* function);
 void around_capture(const char* function, bool returned);
 bool capture_open();  // anywhere in the process

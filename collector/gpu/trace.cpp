@@ -58,8 +58,8 @@ void describe(const Driver& driver, int device, cupti::DeviceRecord& record) {
       std::uint64_t{2} * attribute_of(driver, kMemoryClockRate, device) * (attribute_of(driver, kMemoryBusWidth, device) / 8);
 }
 
-// Asks the CUDA driver in this process for its GPUs and calls visit for each, as CUPTI would have described it. For
-// where CUPTI does not: it tells of GPUs only when they were found after it was asked to.
+// Asks the CUDA driver in this process for its GPUs and calls visit for each, as CUPTI would have described it. It is
+// for the case that CUPTI does not: CUPTI reports only GPUs that are found after it was asked to.
 void visit_devices(void (*visit)(const cupti::DeviceRecord& device)) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return;
@@ -230,7 +230,7 @@ void enable_activities() {
   // the call that waited; which stream for, from around_stream_wait().
   if (choice == CallChoice::kAll && api().cuptiActivityEnable(cupti::kSynchronization) == cupti::kSuccess &&
       api().cuptiActivityEnableAllSyncRecords != nullptr)
-    api().cuptiActivityEnableAllSyncRecords(0);  // queries that found nothing finished are no synchronisation
+    api().cuptiActivityEnableAllSyncRecords(0);  // queries that found nothing finished do not synchronise
   gpu.calls.enable(api(), choice);
 }
 

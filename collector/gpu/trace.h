@@ -6,15 +6,16 @@
 // trace file on the spot, so that a killed process has lost only what CUPTI still held.
 namespace nl::collector {
 
-// Reads what is asked for from the environment. False, and said, where nothing can be recorded.
+// Reads from the environment what to record. Where nothing can be recorded it returns false and says why.
 bool trace_gpu(const CuptiLibrary& library);
 bool waits_are_calls();   // and no records of their own
 bool graphs_as_wholes();  // their kernels are not recorded one by one
 
-// Copies between GPUs, too. Not before there can be any: it doubles what the launch of a CUDA graph costs the host.
+// From now on also records copies between GPUs. It is called only when there can be any, because it doubles the host time of launching
+// a CUDA graph.
 void trace_peer_copies();
 
-// What is complete goes to the file: from a thread of ours, now and then.
+// Writes the complete records to the file. A thread of the collector calls it now and then.
 void flush_gpu_trace();
 
 void finish_gpu_trace();  // all of it, at the program's end

@@ -158,7 +158,7 @@ const Text* intern_slowly(ThreadState& thread, std::uint64_t hash, const char* t
   Lock lock(recorder.strings_mutex);
   if (const Text* known = recorder.strings.find(hash, text, length)) return known;
   const Text* added = recorder.strings.add(hash, text, length);
-  // Written before anybody else can use its number, so that no record refers to a lost string.
+  // Written before another thread can use its number, so that no record refers to a lost string.
   if (added != nullptr && !append_string(thread, *added)) return nullptr;
   return added;
 }

@@ -206,7 +206,7 @@ void write_samples(GpuSampler& gpu) {
     info.sample = i;
     if (api().cuptiPmSamplingCounterDataGetSampleInfo(&info) != cupti::kSuccess) continue;
     std::uint64_t duration_ns = info.end - info.start;
-    // The first one reaches back to when the counters were last read, whoever did that; some are empty.
+    // The first one reaches back to when the counters were last read, by us or by another program; some are empty.
     if (duration_ns == 0 || duration_ns > 4'000 * static_cast<std::uint64_t>(sampling.interval_us)) continue;
     if (gpu.metrics.evaluate(gpu.image, i, values) != cupti::kSuccess) continue;
     writer.add(static_cast<std::int64_t>(info.start), static_cast<std::uint32_t>(duration_ns), values);

@@ -206,7 +206,7 @@ class DetailWriter {
     step_bins();
     out_.close('}');
   }
-  // Of each device, each bin: a time for each step.
+  // For each device and bin: a time for each step.
   void step_bins() {
     out_.open("bins", '[');
     for (std::uint32_t device = 0; device < detail_.devices.size(); ++device) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kGzip = 16 + MAX_WBITS;
 constexpr int kLevel = 4;                          // a third of the default's time, for 5 % more bytes
-constexpr std::size_t kMostUnpacked = 256u << 20;  // far more than is ever written: a file that claims more is none of ours
+constexpr std::size_t kMostUnpacked = 256u << 20;  // far more than is ever written: a file that claims more was not written by nl-stage
 
 class Deflate {
  public:

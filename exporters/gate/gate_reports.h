@@ -4,7 +4,7 @@
 
 #include "model/gate.h"
 
-// What a gate says, for people and for CI.
+// The result of a gate, for people and for CI.
 namespace nl::exporters {
 
 std::string gate_text(const GateReport& report, std::size_t width = 0);  // for a terminal so wide, 0: for any; without the verdict

@@ -7,7 +7,7 @@ namespace nl::exporters {
 
 class SqliteFile;
 
-// nsys' numbers for what a trace has words for, and the tables that explain them.
+// The numbers that nsys uses where a trace has words, and the tables that explain them.
 inline constexpr std::int64_t kNvtxMark = 34, kNvtxPushPop = 59, kNvtxStartEnd = 60, kNvtxDomainCreate = 75;
 inline constexpr std::int64_t kGraphNodeCreation = 77;
 

@@ -31,7 +31,7 @@ class SqliteFile {
 
 using SqliteNumber = std::optional<std::int64_t>;  // without one: NULL
 
-// One table of it, row after row.
+// One table of such a file, written row after row.
 class SqliteTable {
  public:
   static constexpr bool kIsThere = true;

@@ -15,7 +15,7 @@ struct Grouped {
   std::vector<std::uint32_t> first;  // where each group begins; one more for the end
 };
 
-// Rows of a group beyond the last are left out, as are those that `keep` does not want.
+// Rows of a group beyond the last are left out, as are those that `keep` rejects.
 template <class Rows, class Keep, class Group, class Before>
 Grouped grouped(const Rows& rows, std::size_t groups, Keep keep, Group group, Before before) {
   Grouped out;

@@ -11,7 +11,7 @@
 // The parts of write_perfetto().
 namespace nl::exporters::perfetto {
 
-struct Window {  // what of the capture is written
+struct Window {  // which part of the capture is written
   Ns start_ns = 0, end_ns = 0;
   bool cut = false;  // there is more
   bool holds(Ns start, Ns end) const { return !cut || (end >= start_ns && start <= end_ns); }

@@ -21,7 +21,7 @@ struct PageParts {
 // captured.
 std::string report_html(const Run& run, const PageParts& parts = {});
 
-// What the script of report.html needs of the run, as JSON that can stand in a page: no '<' does.
+// What the script of report.html needs of the run, as JSON that is safe inside a page: it contains no '<'.
 std::string page_data(const Run& run, const std::string& trace_file);
 
 // At most five sentences, at most three actions, then Environment, Aggregates, Per-Stage Timings (ms), MFU, Stage

@@ -111,7 +111,7 @@ class JsonWriter {
   void put(const T& value) {
     out_ += std::to_string(value);
   }
-  void put(double value);  // null where it is no number
+  void put(double value);  // null where it is not finite
   void put(std::string_view text);
   void put(const std::string& text) { put(std::string_view(text)); }
   template <class T>

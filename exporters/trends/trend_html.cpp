@@ -72,7 +72,7 @@ class SeriesFrame {
                        text(fmt::format("{}: {}", point_name(trend_, point), value_text(trend_, point.value))));
   }
 
-  // Of many points every so many-th; every anomaly.
+  // Draws every n-th of many points, and every anomaly.
   std::string dots() const {
     std::string out;
     const std::size_t stride = (series_.points.size() + kMostDots - 1) / kMostDots;

@@ -69,7 +69,7 @@ Range value_range(const TrendSeries& series) {
   Range range{series.points[0].value, series.points[0].value};
   for (const TrendPoint& point : series.points) range = {std::min(range.low, point.value), std::max(range.high, point.value)};
   const double room = range.high > range.low ? 0.05 * (range.high - range.low) : std::max(1e-9, 0.05 * std::abs(range.low));
-  const bool positive = range.low >= 0;  // a time below zero is none: the axis ends there
+  const bool positive = range.low >= 0;  // a time cannot be below zero: the axis ends there
   return {positive ? std::max(0.0, range.low - room) : range.low - room, range.high + room};
 }
 

@@ -38,7 +38,7 @@ class Bundle {
   bool was_there_ = false;
 };
 
-// The kernel's. A static libstdc++ with its std::random_device would need glibc 2.36; Ubuntu 22.04 has 2.35.
+// Random bits from Linux itself. A static libstdc++ with its std::random_device would need glibc 2.36; Ubuntu 22.04 has 2.35.
 std::uint32_t random_bits();
 
 // A file that appears under its name with commit(), and leaves nothing behind without it: a temporary file, fsync,

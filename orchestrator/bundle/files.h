@@ -35,7 +35,7 @@ struct Input {
 // there, before any is hashed; Ctrl-C ends us.
 std::vector<Input> read_inputs(const WorkloadOptions& workload);
 
-// Their names alone, for captures that were made elsewhere.
+// Only the names of the inputs, for captures that were made elsewhere.
 std::vector<Input> name_inputs(const WorkloadOptions& workload);
 
 // {count, inputs: [{path, size_bytes, sha256, files}]}

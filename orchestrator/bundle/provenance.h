@@ -23,17 +23,17 @@ void describe_capture_machine(const std::filesystem::path& sqlite_file, const Tr
 std::string env_json(const Run& run, const Config& config);
 
 // The version of a Python package beside the interpreter of this command, from its dist-info folder;
-// empty where it cannot be told without running anything.
+// empty where only running something would show it.
 std::string python_package_version(const std::vector<std::string>& command, const std::string& package);
 
 // The git repository that `path` lies in: the nearest folder above it with a .git; empty: none.
 std::filesystem::path repository_above(const std::filesystem::path& path);
 
 // The commit that is checked out, from .git itself: also where git is not installed, or refuses a folder of somebody else's.
-// Worktrees and submodules too; empty: none yet, or not to be told.
+// Worktrees and submodules too; empty: there is no commit yet, or it is not known.
 std::string revision_of(const std::filesystem::path& repository);
 
-// That of the first script in the workload's command that lies in one, else of its program, else of the folder where it is started.
+// The repository of the first script in the workload's command that lies in one, else of its program, else of the folder it starts in.
 // `git status` is asked whether tracked files were changed, for at most two seconds; it writes nothing and reaches no network.
 std::optional<Repository> repository_of(const WorkloadOptions& workload);
 

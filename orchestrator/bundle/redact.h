@@ -13,7 +13,7 @@ namespace nl::orchestrator {
 // blocks among StringIds. The file is built anew, so that no byte of them is left in it. Returns the values blanked.
 std::uint64_t redact_environment(const std::filesystem::path& sqlite_file);
 
-// The same of every text in any SQLite file that `redacted` gives back changed. Returns the rows changed.
+// Replaces every text in any SQLite file that `redacted` returns changed. Returns the number of changed rows.
 std::uint64_t redact_texts(const std::filesystem::path& sqlite_file, const std::function<std::string(std::string_view)>& redacted);
 
 }  // namespace nl::orchestrator

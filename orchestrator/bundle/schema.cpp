@@ -33,7 +33,7 @@ const valijson::Schema* parsed_schema(const std::string& text) {
   return parsed;
 }
 
-// A file that nl-stage writes, and what it is told by.
+// A file that nl-stage writes, and how it is recognised.
 struct FileFormat {
   const char* file;
   const char* told_by;  // a key that no other has; empty: all the rest

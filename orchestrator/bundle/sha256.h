@@ -24,7 +24,7 @@ struct Libcrypto {
 // nullptr where this machine has none: then nothing has a digest.
 const Libcrypto* libcrypto();
 
-// Piece by piece, for what is read or written anyway.
+// Hashes piece by piece, for data that is read or written anyway.
 class Sha256 {
  public:
   explicit Sha256(const Libcrypto& library);
@@ -37,7 +37,7 @@ class Sha256 {
   bool whole_;
 };
 
-// In hexadecimal, by OpenSSL; empty where this machine has no libcrypto. Error(kInput) where the file cannot be read.
+// The digest in hexadecimal, by OpenSSL; empty where this machine has no libcrypto. Error(kInput) where the file cannot be read.
 // `meanwhile` is called after each MiB.
 std::string sha256_file(const std::filesystem::path& file, const std::function<void()>& meanwhile = {});
 std::string sha256_text(std::string_view text);

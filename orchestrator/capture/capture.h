@@ -34,7 +34,7 @@ struct Capture {
   bool any() const { return !nsys_sqlite.empty() || !collector_files.empty(); }
 };
 
-// Runs the plan: the pass that traces, the passes around it that tell its cost, then those that count the kernels that the
+// Runs the plan: the pass that traces, the passes around it that measure its overhead, then those that count the kernels that the
 // trace ranks first. Trouble goes to the runner's verdict; what there is by then is kept. With a runner that starts
 // nothing the capture is empty.
 Capture execute(const Plan& plan, Runner& runner);

@@ -32,7 +32,7 @@ class KernelsSoFar {
   bool only_graphs() const { return kernels_ && kernels_->empty() && !trace_.graph_runs.empty(); }
   std::vector<const KernelEntry*> chosen() const;
   std::vector<const KernelEntry*> unmeasured() const;  // of the chosen
-  // All that one meter has measured by now; what it gave before is forgotten. How many of the launches are of the trace.
+  // Takes all that one meter has measured so far, in place of its earlier values. Returns how many of the launches are in the trace.
   std::size_t join(const std::vector<NcuReport>& reports, Meter meter);
 
  private:

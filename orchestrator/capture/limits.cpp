@@ -106,7 +106,7 @@ void TimeBudget::forget(const Pass& pass) {
   if (std::size_t& count = to_come_[pass.kind]; count > 0) --count;
 }
 
-// Its export goes with it, and is not worth a word.
+// The export of the pass is left out with it, without a note.
 void TimeBudget::leave_out(const Pass& pass) {
   if (pass.starts_workload) ++left_out_[pass.kind];
 }

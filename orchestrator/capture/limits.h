@@ -15,9 +15,9 @@ namespace nl::orchestrator {
 // How often the passes of a plan start the workload.
 std::size_t workload_starts(std::span<const Pass> passes);
 
-// How long the rest of a plan takes, judged by the passes before, and whether there is time for it (run.budget_s). Most worth is the
-// trace, which is always made; then operators, then counters, then the repetitions that tell what profiling costs. A pass is not begun
-// where it would not end in time, or would leave too little for those that are worth more and come later.
+// How long the rest of a plan takes, judged by the passes before, and whether there is time for it (run.budget_s). The trace
+// comes first and is always made; then operators, then counters, then the repetitions that measure the overhead of profiling. A pass is
+// not begun where it would not end in time, or would leave too little for later passes that are worth more.
 class TimeBudget {
  public:
   TimeBudget() = default;  // nothing is planned, and there is no limit
@@ -43,14 +43,14 @@ class TimeBudget {
   std::map<PassKind, std::size_t> left_out_;
 };
 
-// Of the files below a folder; with `since` only of those that were written after.
+// The size of the files below a folder; with `since` only of those written after it.
 std::uint64_t bytes_below(const std::filesystem::path& folder, std::optional<std::filesystem::file_time_type> since = {});
 
 // Ends the pass when what it writes is larger than capture.max_size: in the bundle, and by nsys in its folder of temporary files,
 // where it keeps the events until the workload has ended.
 void limit_trace_size(Pass& pass, const Plan& plan);
 
-// The plan with less in its trace, pass for pass, and in words what it goes without; nothing where there is no less.
+// The plan with less in its trace, pass for pass, and in words what it leaves out; nothing where nothing can be left out.
 struct LighterPlan {
   Plan plan;
   std::string without;

@@ -12,10 +12,10 @@ inline constexpr const char *kMarksFolder = "python", *kFactsFolder = "facts", *
 
 extern const std::span<const BuiltInFile> kBuiltInPython;  // made from nvtx/python by tools/embed
 
-// Into the bundle, where every Python of the passes finds it.
+// Writes the package into the bundle, where every Python process of the passes finds it.
 void write_marks(const Bundle& bundle);
 
-// What Python's import leaves beside it.
+// Deletes the compiled files that Python's import leaves beside it.
 void drop_compiled_marks(const Bundle& bundle);
 
 }  // namespace nl::orchestrator

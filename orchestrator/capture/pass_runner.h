@@ -19,7 +19,7 @@
 
 namespace nl::orchestrator {
 
-// Running a process, as an interface: tests need none.
+// Runs a process. It is an interface, so that tests need not start any.
 class Launcher {
  public:
   virtual ~Launcher() = default;
@@ -31,7 +31,7 @@ class ProcessLauncher : public Launcher {
   ProcessResult launch(const ProcessSpec& process) override { return run_process(process); }
 };
 
-// What of the passes' output goes on to our stderr; logs/ has all of it.
+// Which part of the passes' output is also written to stderr; logs/ has all of it.
 enum class Echo {
   kNothing,
   kWorkload,    // what the workload prints, once: in the pass that traces it
@@ -40,10 +40,10 @@ enum class Echo {
 
 class PassRunner;
 
-// Who executes a plan. PassRunner starts its passes, a dry run shows them.
+// Executes a plan. PassRunner starts its passes, a dry run shows them.
 class Runner {
  public:
-  // Runs passes of the plan by what was left before them.
+  // Runs passes of the plan, which depend on what earlier passes left.
   using Part = std::function<void(std::span<const Pass> passes, PassRunner& runner)>;
 
   virtual ~Runner() = default;
@@ -67,7 +67,7 @@ class PassRunner : public Runner {
   PassRecord& last() { return records_.back(); }
   std::vector<PassRecord>& records() { return records_; }
 
-  // From now on passes are begun as long as there is time, and their progress is said.
+  // From now on a pass begins only if there is time for it, and its progress is shown.
   void keep_time(const Plan& plan);
   const TimeBudget& time() const { return time_; }
 
@@ -100,7 +100,7 @@ class Step {
  public:
   virtual ~Step() = default;
   virtual std::optional<Pass> next() = 0;  // nothing: there is none left
-  // Null: it was not started, which the runner has said.
+  // `result` is null where the pass was not started; the runner has reported that.
   virtual void take(const Pass& pass, const ProcessResult* result, PassRecord& record) = 0;
   virtual void finish() = 0;
 };
@@ -117,12 +117,12 @@ std::vector<std::filesystem::path> collector_files(const std::filesystem::path& 
 // Moves across file systems too.
 void move_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// What reads the GPUs' meters during the passes; none where that is switched off or NVML does not answer, and why.
+// Reads the GPUs' meters during the passes. Where that is switched off or NVML does not answer, `note` says so instead.
 struct PowerSource {
   std::unique_ptr<PowerSampler> sampler;
   std::string note;
 };
-// The verdict has it too where energy.enabled is on.
+// Where energy.enabled is on, a missing meter also goes to the verdict.
 PowerSource open_power_source(const Config& config, const Toolset& tools, Verdict& verdict);
 
 }  // namespace nl::orchestrator

@@ -15,7 +15,7 @@ constexpr const char* kRangesPreferred = "capture.prefer is ranges";
 
 std::string trouble_text(const Toolset& tools) { return tools.gpu_trouble.empty() ? "" : " (" + tools.gpu_trouble + ")"; }
 
-// Counters come in passes of their own, after the trace has said which kernels matter. Where NVML says nothing there may be
+// Counters come in separate passes, after the trace has said which kernels matter. Where NVML says nothing there may be
 // a GPU all the same: the trace decides. Where it says that there is none, nothing will be counted.
 void add_counting(Plan& plan) {
   const CounterChoice counters = choose_counters(plan.config, plan.tools);
@@ -96,7 +96,7 @@ void ask_for_facts(Plan& plan) {
   }
 }
 
-// Of the traced pass alone: others run the same, for other ends.
+// Only the traced pass records: other passes run the same command for other purposes.
 void ask_for_record(Plan& plan) {
   for (Pass& pass : plan.passes)
     if (pass.kind == tracing_pass(plan.tracer)) pass.process.env[kSessionRecordVariable] = (plan.bundle / kSessionRecord).string();

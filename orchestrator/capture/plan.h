@@ -19,7 +19,7 @@ struct Pass {
   std::vector<std::filesystem::path> outputs;  // relative to the bundle: what must exist afterwards
   std::string purpose;                         // one line for the dry run
   std::vector<std::string> private_env;        // of process.env, those whose values are not shown
-  bool optional = false;                       // its failure is noted, and no problem of the run
+  bool optional = false;                       // its failure is noted and does not fail the run
   bool sample_power = false;                   // the GPUs' meters are read while it runs
   bool starts_workload = false;                // else it reads what another left
   bool even_if_stopped = false;                // reads what an interrupted pass before it has left
@@ -38,7 +38,7 @@ struct Plan {
   std::filesystem::path bundle;  // absolute
 };
 
-// An unprofiled run is wanted: its duration and its stages.
+// True where an unprofiled run is wanted: only its duration and its stages.
 bool prefers_ranges(const Config& config);
 
 // Throws Error(kUsage) where there is no command, Error(kTool) where nothing could capture it.
@@ -60,13 +60,13 @@ struct NcuRequest {
   bool unmarked = false;  // the workload marks no stage: no filter by the stages' ranges
   int attempt = 1;
 };
-// Null: which kernels is not known yet, and the filter says so.
+// `request` is null where the kernels are not known yet; the filter then says so.
 Pass plan_ncu(const Config& config, const Toolset& tools, const std::filesystem::path& bundle, const NcuRequest* request,
               std::vector<Remark>& adaptations);
 std::vector<Pass> plan_ncu_exports(const Config& config, const Tool& ncu, const std::filesystem::path& bundle);
 Pass plan_nsys_export(const Config& config, const Tool& nsys, const std::filesystem::path& bundle);
 
-// Who measures the kernels that matter, and why; where nobody does, the code of the reason.
+// What measures the kernels that matter, and why; where nothing does, the code of the reason.
 struct CounterChoice {
   Meter meter = Meter::kNone;
   std::string why;
@@ -77,7 +77,7 @@ CounterChoice choose_counters(const Config& config, const Toolset& tools);
 // The names of the kernels to count, mangled, one a line; in the bundle.
 inline constexpr const char* kCounterKernels = "counters/kernels.txt";
 
-// The collector's passes for counters: each a run of the workload of its own, because counting perturbs the trace.
+// The collector's passes for counters. Each starts the workload again, because counting perturbs the trace.
 // Attempt 2 comes after attempt 1 found no launch inside the stages' ranges.
 struct CounterRequest {
   std::optional<std::size_t> kernels = {};  // how many; nothing: not known yet

@@ -33,7 +33,7 @@ bool overrides(const std::vector<std::string>& command, std::string_view key) {
 
 double shorter_timeout(double a, double b) { return a <= 0 ? b : b <= 0 ? a : std::min(a, b); }  // 0: none
 
-// The workload with nothing but a stopwatch: what the traced passes are compared with.
+// The workload with nothing but the timing of its stages: what the traced passes are compared with.
 Pass unprofiled_pass(const Config& config, const Toolset& tools, const fs::path& bundle, int number) {
   const double timeout_s = shorter_timeout(config.nsys.timeout_s, config.perturbation.budget_s);
   Pass pass = ranges_pass(PassKind::kUnprofiled, config, tools, bundle, fs::path("unprofiled") / std::to_string(number), timeout_s);
@@ -64,7 +64,7 @@ Pass workload_pass(PassKind kind, const Config& config, const fs::path& bundle, 
   Pass pass;
   pass.kind = kind;
   for (const auto& [variable, value] : config.workload.env) {
-    if (value == kMaskedValue) continue;  // from a config.yaml of ours: our own environment has it, or nobody
+    if (value == kMaskedValue) continue;  // from a config.yaml of ours: the value is in our own environment, or lost
     pass.process.env[variable] = value;
     pass.private_env.push_back(variable);
   }

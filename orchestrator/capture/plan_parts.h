@@ -21,24 +21,24 @@ bool surely_no_gpu(const Toolset& tools);  // NVML says so; where it says nothin
 // Environment, folder, logs and timeout of a pass that runs the workload.
 Pass workload_pass(PassKind kind, const Config& config, const std::filesystem::path& bundle, double timeout_s);
 
-// A library path of the tool's goes before the workload's own.
+// Puts the library path of the tool before the workload's own.
 void set_tool_env(Pass& pass, const Tool& tool);
 
-// nsys and ncu load themselves into the workload this way; a library of somebody else in their place costs them the
-// capture, and ncu refuses to start.
+// Unsets the variables by which nsys and ncu load themselves into the workload. With another library in their place the capture would
+// fail, and ncu refuses to start.
 void clear_injections(Pass& pass, const Toolset& tools, std::vector<Remark>& adaptations);
 
 // The collector, loaded by NVTX into the workload; its files go to `folder` of the bundle.
 Pass ranges_pass(PassKind kind, const Config& config, const Toolset& tools, const std::filesystem::path& bundle,
                  const std::filesystem::path& folder, double timeout_s);
 
-// The passes of a capture, and around them what tells its cost: the workload unprofiled, and traced once more by what
+// The passes of a capture, and around them those that measure its overhead: the workload unprofiled, and traced once more by what
 // `again` returns. make_repeat() makes such a pass of the one that captures.
 void add_in_turns(Plan& plan, std::vector<Pass> capture, const std::function<std::vector<Pass>(int number)>& again);
 void make_repeat(Pass& pass, PassKind kind, const Config& config, const std::filesystem::path& bundle, int number);
 
-// The workload once more, recording what PyTorch's operators are; where it is no such workload, the capture shows that and the
-// pass is skipped. The two builders make it of the pass that captures, by this function and from operator_config().
+// The workload once more, recording what PyTorch's operators are; where the workload does not use PyTorch, the capture
+// shows that and the pass is skipped. The two builders make it of the pass that captures, by this function and from operator_config().
 void add_operator_passes(Plan& plan);
 void make_operator_pass(Pass& pass, const std::filesystem::path& bundle);
 Config operator_config(const Config& config);

@@ -69,7 +69,7 @@ bool RepeatedPasses::has_trace(const Capture& capture) const {
   try {
     return parsers::gpu_half_recorded(capture.collector_files);
   } catch (const Error&) {
-    return false;  // whoever reads it for the report says why
+    return false;  // the reader of the report's captures says why
   }
 }
 
@@ -100,7 +100,7 @@ std::optional<Pass> RepeatedPasses::next_after() {
   return std::nullopt;
 }
 
-// Else it is skipped, and its export with it.
+// Where it returns false, the pass and its export are skipped.
 bool RepeatedPasses::may_repeat(std::size_t at) {
   const auto late = runner_->time().refusal(passes_[at]);
   if (!verdict().stopped() && fits(traced_s_) && !late) return true;
@@ -205,7 +205,7 @@ void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns, std::vect
   }
 }
 
-// A workload that ends otherwise when nobody looks is a finding of its own.
+// Notes a workload whose exit status differs between unprofiled and profiled passes.
 void RepeatedPasses::compare_exits(const Capture& capture) {
   if (!unprofiled_exit_ || !capture.workload_exit || *unprofiled_exit_ == *capture.workload_exit || verdict().stopped()) return;
   verdict().add(

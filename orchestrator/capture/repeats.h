@@ -9,9 +9,9 @@
 
 namespace nl::orchestrator {
 
-// The plan's passes that tell what tracing costs, in turn with the capture: unprofiled, the capture, unprofiled, the
-// capture once more … None is begun that perturbation.budget_s would not see the end of, judged by those before it.
-// Whatever goes wrong in one of them is noted and fails nothing.
+// The plan's passes that measure the overhead of tracing, in turn with the capture: unprofiled, the capture, unprofiled, the
+// capture once more … None is begun that would not end within perturbation.budget_s, judged by those before it.
+// Trouble in one of them is noted and does not fail the run.
 class RepeatedPasses : public Step {
  public:
   explicit RepeatedPasses(const Plan& plan) : plan_(plan), config_(plan.config) {}

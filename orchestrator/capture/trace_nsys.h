@@ -5,7 +5,7 @@
 
 namespace nl::orchestrator {
 
-// The nsys pass and its SQLite export. What nsys calls success is checked, not believed. A trace that was cut short is not exported.
+// The nsys pass and its SQLite export. A success that nsys reports is checked. A trace that was cut short is not exported.
 void trace_by_nsys(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture);
 
 // Exports FILE.nsys-rep into the bundle and blanks the environment; empty where it did not work.

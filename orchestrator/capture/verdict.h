@@ -14,7 +14,7 @@ namespace nl::orchestrator {
 // not throw: it is noted here, and the bundle is still written.
 class Verdict {
  public:
-  // How grave it is comes from the table of words.
+  // The severity comes from the table in model/words.
   void add(Code code, std::vector<std::string> details = {}, std::string where = {});
   void add(const Remark& remark);
   void add(const Error& error);

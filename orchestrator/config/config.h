@@ -66,7 +66,7 @@ struct ToolOptions {  // overrides of where things are found
 struct CaptureOptions {              // which tool traces, and how the collector's GPU half does
   std::string prefer = "nsys";       // "cupti": the collector, although nsys is there; "ranges": stages alone
   std::string cuda_calls = "work";   // "all", "none"
-  std::string cuda_graphs = "node";  // "graph": as wholes, without the kernels in them
+  std::string cuda_graphs = "node";  // "graph": at graph level, without the kernels in them
   int buffer_kb = 4096;              // of each buffer that CUPTI fills
   int buffers = 64;                  // at most so many of them
   int flush_ms = 1000;               // what a killed process loses
@@ -197,7 +197,7 @@ struct Config {
 
 struct ConfigRequest {
   std::filesystem::path runner_file = {};  // conf/runner/deep.yaml, or a shipped runner's name: "deep"
-  std::filesystem::path model_file = {};   // empty: the runner's own; a shipped model's name will do
+  std::filesystem::path model_file = {};   // empty: the runner's own; the name of a shipped model works, too
   std::vector<std::string> sets = {};      // "run.top_n_kernels=20", in order
   std::vector<std::string> rules = {};     // --rules: added to analysis.rules
   std::string name = {};                   // --name: wins over everything; empty: not given
@@ -208,7 +208,7 @@ struct ConfigRequest {
 // Error(kConfig) with file:line:column, what is wrong and the nearest valid name.
 Config load_config(const ConfigRequest& request);
 
-// What a run may be called that has no name of its own: the file's, as a part of a folder's name.
+// The name of a run without a configured name: that of the file, fit to be part of a folder's name.
 std::string run_name_of(const std::filesystem::path& file);
 std::string as_run_name(std::string_view text);  // the same of any text
 

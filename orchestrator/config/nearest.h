@@ -13,7 +13,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to);
 // where none is near.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
-// Those that come nearest, the nearest first, however far that is; names that the word is a part of are near.
+// The nearest candidates, the nearest first, even if all are far; a name that contains the word is near.
 std::vector<std::string> nearest_names(std::string_view word, const std::vector<std::string>& candidates, std::size_t most);
 
 // "did you mean 'decode'?", "one of: prefill, decode" where none is near, "" where there are none.

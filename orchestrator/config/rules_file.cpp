@@ -184,7 +184,7 @@ class RulesFile : YamlFile {
       check_keys(item, "'evidence'", {"when", "text", "weight", "optional"});
       RuleEvidence each{text(need(item, "this evidence", "when", "an expression"), "'when'"),
                         text(need(item, "this evidence", "text", "a sentence for the reports"), "'text'"), 1};
-      // Nothing weighs nothing: it would be shown and never count.
+      // A weight of zero is refused: the item would be shown and never count.
       if (const YamlTree* weight = find(item, "weight")) each.weight = number<double>(*weight, "weight", 0.001, kHeaviest);
       if (const YamlTree* optional = find(item, "optional")) each.optional = truth(*optional, "optional");
       all.push_back(std::move(each));
@@ -199,7 +199,7 @@ class RulesFile : YamlFile {
     return {text(need(item, "this entry", "text", "a sentence for the reports"), "'text'"), optional_text(item, "when")};
   }
 
-  // Of which the first that holds is taken.
+  // Sentences of which the first that holds is taken.
   std::vector<RuleAdvice> first_of(const YamlTree& value, const std::string& key) const {
     if (value.kind != Kind::kList) return {advice(value, key)};
     std::vector<RuleAdvice> all;

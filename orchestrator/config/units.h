@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-// Numbers with their units, as people write them; nothing where it is none.
+// Numbers with their units, as people write them; nothing where the text is not such a number.
 namespace nl::orchestrator {
 
 // "90", "90s", "3m", "1.5h" → seconds

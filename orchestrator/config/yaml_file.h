@@ -47,7 +47,7 @@ struct YamlFileKind {
 };
 
 // Reads a file that must hold one map. Throws Error(kConfig) with file:line:column where it is missing,
-// unreadable, malformed, empty, no map, or names a key twice.
+// unreadable, malformed, empty, not a map, or names a key twice.
 YamlTree read_yaml_file(const ConfFile& file, const YamlFileKind& kind = {});
 
 // The value of a --set: any YAML scalar, list or map. `where` names it in errors.
@@ -60,7 +60,7 @@ std::string yaml_where(const ConfFile& file, YamlTree::Place place);
 // place, in the same sentences for all of them. `what` names a value in them: "'limit'", and a map: "a rule".
 class YamlFile {
  public:
-  // Nothing where the text is not a number, or more than one.
+  // The number; nothing where the text is not exactly one number.
   template <class Number>
   static std::optional<Number> number_in(std::string_view text) {
     Number result{};
@@ -84,7 +84,7 @@ class YamlFile {
 
   static const YamlTree* find(const YamlTree& map, const std::string& key);
   void check_keys(const YamlTree& map, const std::string& what, const Keys& keys) const;
-  // Each key that is there goes to its reader.
+  // Calls the reader of each key that the map has.
   void read_keys(const YamlTree& map, const std::string& what, const std::vector<KeyReader>& readers) const;
   const YamlTree& need(const YamlTree& map, const std::string& what, const std::string& key, const std::string& fix) const;
 

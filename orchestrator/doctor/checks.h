@@ -7,7 +7,7 @@ namespace nl::orchestrator {
 // A check that found nothing wrong.
 Check passed(const std::string& id, const std::string& subject, std::string finding);
 
-// Is what captures there, and does it start?
+// Are the capturing tools there, and do they start?
 Check check_nsys(const Toolset& tools, const Host& host);
 Check check_importer(const Toolset& tools, const Host& host);
 Check check_ncu(const Toolset& tools, const Config& config);
@@ -22,7 +22,7 @@ Check check_trial_capture(const Toolset& tools, const Host& host);
 // The Debian or Ubuntu package that has a shared library; "" where unknown.
 std::string package_of(const std::string& library);
 
-// What of the machine, or the container, breaks captures?
+// Does something on the machine, or in the container, break captures?
 Check check_counters(const Toolset& tools, const Host& host);
 // The collector's counters: a run goes on without them, so this never blocks one.
 Check check_cupti_counters(const Toolset& tools, const Config& config, const Host& host);

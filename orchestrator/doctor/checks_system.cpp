@@ -47,7 +47,7 @@ std::string size_text(std::uint64_t bytes) {
                        : fmt::format("{} MiB", bytes / kMiB);
 }
 
-// Of the two keys that need perf events the one that asks for more.
+// Two keys need perf events; this is the one that asks for more.
 CpuSampling widest_sampling(const Config& config) {
   return std::max(choice<CpuSampling>(config.nsys.sample), choice<CpuSampling>(config.nsys.cpuctxsw));
 }

@@ -122,7 +122,7 @@ Check check_processes(const std::vector<GpuState>& gpus, const std::string& trou
       "end them, or wait: nl-stage suite --enqueue");
 }
 
-// ECC itself costs bandwidth on some GPUs and is no fault; errors, and a switch that waits for a reset, are.
+// ECC itself costs bandwidth on some GPUs, but is not a fault. Errors are, and so is a switch that waits for a reset.
 Check check_ecc(const std::vector<GpuState>& gpus, const std::string& trouble) {
   const auto known = [](const GpuState& gpu) { return gpu.ecc.has_value(); };
   const auto failing = std::find_if(gpus.begin(), gpus.end(), [](const GpuState& gpu) { return gpu.ecc_errors > 0; });

@@ -8,7 +8,7 @@
 
 #include "orchestrator/doctor/doctor.h"
 
-// What of the machine makes timings doubtful?
+// Does something on the machine make timings doubtful?
 namespace nl::orchestrator {
 
 struct GpuState {  // nothing: the driver does not say
@@ -19,8 +19,8 @@ struct GpuState {  // nothing: the driver does not say
   unsigned long long ecc_errors = 0;  // that were not corrected, since the driver was loaded
 };
 
-// Those that CUDA_VISIBLE_DEVICES names, or all; none where NVML does not answer, and `trouble` says why. `settles`: so long after its
-// last work a GPU may take to lower its clocks.
+// The GPUs that CUDA_VISIBLE_DEVICES names, or all; none where NVML does not answer, and `trouble` says why. `settles`: how long a
+// GPU may take to lower its clocks after its last work.
 std::vector<GpuState> read_gpu_states(const std::filesystem::path& nvml, const std::string& visible, std::string& trouble,
                                       std::chrono::milliseconds settles = std::chrono::seconds(3));
 
@@ -30,7 +30,7 @@ std::vector<std::string> timing_check_names();
 // One check each, by id "timing.clocks", as a warning where timings suffer.
 std::vector<Check> timing_warnings(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble);
 
-// The same for who does nothing but time: they block, except those in `waived`.
+// The same for commands that only time: a failed check blocks them, unless it is in `waived`.
 std::vector<Check> timing_checks(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble,
                                  const std::vector<std::string>& waived);
 

@@ -22,10 +22,10 @@ class GpuActivity {
   virtual bool names_processes() const = 0;  // by ids that are valid here: not inside most containers
 };
 
-// Those that CUDA_VISIBLE_DEVICES (`visible`) names, or all. Null where NVML does not answer or knows no GPU; `trouble` says why.
+// The GPUs that CUDA_VISIBLE_DEVICES (`visible`) names, or all. Null where NVML does not answer or knows no GPU; `trouble` says why.
 std::unique_ptr<GpuActivity> open_gpu_activity(const std::filesystem::path& nvml, const std::string& visible, std::string& trouble);
 
-// Nothing runs there, as far as the driver says.
+// True where nothing runs on the GPU, as far as the driver says.
 bool is_idle(const GpuReading& reading);
 
 // "4711 python, 4712 vllm": for messages.

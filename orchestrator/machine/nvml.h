@@ -42,7 +42,7 @@ class Nvml {
   std::string name(NvmlDevice device) const;
   std::string uuid(NvmlDevice device) const;  // "GPU-…"; empty where it does not say
   std::string driver() const;
-  // The ids of those that have a context on it; nothing where the driver does not say. In a container they are the ids
+  // The ids of the processes with a context on the GPU; nothing where the driver does not say. In a container they are the ids
   // outside of it, or none are listed.
   std::optional<std::vector<int>> compute_processes(NvmlDevice device) const;
 

@@ -25,7 +25,7 @@ class PowerMeter {
 std::unique_ptr<PowerMeter> open_nvml_meter(const std::filesystem::path& library, std::string& trouble);
 
 // Reads a meter in a thread of its own while a pass runs. Time is that of CLOCK_REALTIME at the start plus
-// what CLOCK_MONOTONIC has gone on since, as in the collector's traces: a stepped clock moves neither apart.
+// what CLOCK_MONOTONIC has gone on since, as in the collector's traces: a stepped clock does not move the two apart.
 class PowerSampler {
  public:
   PowerSampler(std::unique_ptr<PowerMeter> meter, double interval_ms);

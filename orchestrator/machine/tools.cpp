@@ -17,7 +17,7 @@ struct Place {
 struct Candidate {
   fs::path path;
   std::string found_by;
-  bool named = false;  // by the config or the environment: no other will do
+  bool named = false;  // by the config or the environment: no other is tried
 };
 
 // Places in the order in which they are tried; {T} is the target folder of this machine's architecture.

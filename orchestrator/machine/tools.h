@@ -48,7 +48,7 @@ struct Toolset {
 // folders and inside Nsight Compute. Throws Error(kTool) when one that was named explicitly is not there.
 Toolset find_tools(const ToolOptions& overrides, const Host& host = host_itself());
 
-// NVML alone, for whom the rest takes too long: its file, or its name for the loader.
+// Only NVML, for callers that cannot wait for the rest: its file, or its name for the loader.
 std::filesystem::path find_nvml(const ToolOptions& overrides, const Host& host);
 
 // "NVIDIA Nsight Systems version 2022.4.2.1-df9881f", "Version 2025.3.1.0 (build 36398880)"

@@ -10,8 +10,8 @@ namespace nl::orchestrator {
 
 // Says on a terminal what takes long here, in one line that is rewritten every second and gone at the end:
 //   reading run.sqlite … 3 s
-// Nothing in the first two seconds, and nothing where stderr is no terminal. Where several live, the newest is shown. Not around
-// what starts processes: those have a line of their own.
+// Nothing in the first two seconds, and nothing where stderr is not a terminal. Where several live, the newest is shown. Do not use it
+// around code that starts processes: those have their own line.
 class Activity {
  public:
   explicit Activity(std::string what);

@@ -19,7 +19,7 @@ class Interrupts {
 
   static void obey();  // ends us by the signal that came, if one came: there is nothing to be kept yet
 
-  // While nobody waits for a child, a second signal ends us at once.
+  // While nl-stage does not wait for a child, a second signal ends it at once.
   static void set_supervising(bool supervising);
 };
 

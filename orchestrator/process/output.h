@@ -7,7 +7,7 @@
 namespace nl::orchestrator {
 
 // One line on the terminal that is rewritten in place: "[2/5] nsys trace … 26 s of about 60 s". Nothing in the first two
-// seconds, and nothing where stderr is no terminal.
+// seconds, and nothing where stderr is not a terminal.
 class ProgressLine {
  public:
   static bool possible();  // stderr is a terminal that can rewrite a line

@@ -51,7 +51,7 @@ struct Pipe {
 };
 
 // Boost waits for SIGCHLD itself while it has a process, and leaves the default behind: ours would no longer wake the supervision, which
-// would see the end of a process up to 200 ms late. One that ended meanwhile is told of again.
+// would see the end of a process up to 200 ms late. A signal for a process that ended meanwhile is sent again.
 class ChildSignal {
  public:
   ChildSignal() { sigaction(SIGCHLD, nullptr, &before_); }
@@ -252,7 +252,7 @@ class Supervision {
     }
   }
 
-  // To look at many files takes time: output may come much more often.
+  // Looking at many files takes time, and output may come much more often.
   bool due_to_ask() {
     if (seconds_since(asked_) < kAskSeconds) return false;
     asked_ = Clock::now();

@@ -133,7 +133,7 @@ void write_record(ModelSession session, const fs::path& record) {
   write_file_whole(record, session_json(session));
 }
 
-// Some fusions call all their nodes the same ("BiasGelu"): they run in the order of the file. Where only some of them ran, nobody knows which.
+// Some fusions give all their nodes one name ("BiasGelu"): these run in the order of the file. Where only some ran, it is not known which.
 void add_held_nodes(const std::vector<OptimisedNode>& graph, std::vector<SessionNode>& nodes) {
   using NameAndType = std::pair<std::string, std::string>;
   std::map<NameAndType, std::vector<const OptimisedNode*>> by_name;
@@ -149,7 +149,7 @@ void add_held_nodes(const std::vector<OptimisedNode>& graph, std::vector<Session
   }
 }
 
-// That records of older bundles do not have.
+// Adds the members that records of older bundles do not have.
 void add_newer_members(nlohmann::json& record) {
   record.emplace("profile", nullptr);
   for (auto& node : record.at("nodes")) node.emplace("inside", "");
@@ -207,7 +207,7 @@ std::string session_figures_json(const ModelSession& session) {
 }
 
 std::string session_json(const ModelSession& session) {
-  // Names out of a model may be no UTF-8.
+  // Names in a model may not be UTF-8.
   return nlohmann::json(session).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -13,10 +13,10 @@ namespace nl::orchestrator {
 inline constexpr const char* kSessionRecord = "session/session.json";  // in the bundle; session.profile.json may be beside it
 inline constexpr const char* kSessionRecordVariable = "NL_STAGE_SESSION_RECORD";
 
-// Before anything runs: the backend loads, and the file is there. Throws Error.
+// Checks before anything runs that the backend loads and the file is there. Throws Error.
 void check_session(const ModelFileOptions& options);
 
-// What the command does. `record` may be empty. Progress goes to stderr.
+// Does what the command `nl-stage session` does. `record` may be empty. Progress goes to stderr.
 ModelSession run_session(const ModelFileOptions& options, const std::filesystem::path& record);
 
 // "onnxruntime 1.21.0, cpu: 20 iterations, median 1.204 ms unprofiled, 1.260 ms profiled (1.05 times)"
@@ -30,7 +30,7 @@ std::string session_json(const ModelSession& session);
 // profile does not have all iterations.
 void read_profile(ModelSession& session);
 
-// With what is in the profile beside it. Throws Error(kInput) with the place.
+// Reads a session with the profile beside it. Throws Error(kInput) with the place.
 ModelSession read_session(const std::filesystem::path& file);
 
 }  // namespace nl::orchestrator

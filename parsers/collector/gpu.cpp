@@ -101,7 +101,7 @@ class Block {
     }
   }
 
-  // `last`: the last record of its like in this block.
+  // `last`: the last record of the same kind in this block.
   When when(When& last) {
     last.start_ns = plus(last.start_ns, bytes_.difference());
     last.duration_ns = bytes_.number();
@@ -323,7 +323,7 @@ bool read_gpu_record(const char* at, const format::Head& head, GpuData& gpu, Dam
     case Kind::kDevice: read_device(at, head, gpu, damage); return true;
     case Kind::kContext: gpu.context_devices[head.id] = load<format::Context>(at).device; return true;
     case Kind::kLoss: read_loss(at, head, gpu); return true;
-    case Kind::kClockCheck: return true;  // for whoever looks into a file; the trace says more itself
+    case Kind::kClockCheck: return true;  // for people who look into a file; the trace itself has more
     case Kind::kGpuBlock:
       Block(at + sizeof(format::GpuBlock), at + head.bytes, load<format::GpuBlock>(at).base_ns, gpu, damage).read();
       return true;

@@ -120,7 +120,7 @@ Value load(const char* at) {
   return value;
 }
 
-// The text of a String record; nothing, and counted, where that is not all there.
+// The text of a String record. Where it is incomplete it returns nothing and counts the damage.
 inline std::optional<std::string> read_text(const char* at, const trace_format::Head& head, Damage& damage) {
   auto record = load<trace_format::String>(at);
   if (record.length <= head.bytes - sizeof record) return std::string(at + sizeof record, record.length);
@@ -130,7 +130,7 @@ inline std::optional<std::string> read_text(const char* at, const trace_format::
 
 // True where the record is one of the GPU half. `at` has head.bytes bytes.
 bool read_gpu_record(const char* at, const trace_format::Head& head, GpuData& gpu, Damage& damage);
-// Of them, those of GpuMetrics.
+// The same for records of GpuMetrics only.
 bool read_metric_record(const char* at, const trace_format::Head& head, GpuMetrics& metrics, Damage& damage);
 
 // What a note of the collector means. `id`: its NoteCode; without one (an earlier collector) its words decide, here only.

@@ -43,8 +43,8 @@ class GpuMerge {
   std::map<StringId, std::pair<StringId, StringId>> demangled_;  // mangled → name, short name
 };
 
-// Where the collector was not asked for CUPTI's records of waits (they slow every launch): the calls that wait tell
-// when, and of what kind. For which stream, the collector notes beside them; else it is known where there is only one.
+// Where the collector was not asked for CUPTI's records of waits (they slow every launch): the calls that wait
+// show when, and of what kind. The collector notes the stream beside them; without that note it is known only where there is one stream.
 void add_waits_of_calls(GpuData& gpu);
 
 // Puts the samples and stalls of the files of a run into the trace. Series of the same GPU, metrics and interval

@@ -43,10 +43,10 @@ struct File {
 std::string fixed_text(const char* text, std::size_t capacity);
 
 // False, and counted, where the process was killed before the header was written. A bad header is an
-// Error, a bad record is counted, a file that was cut or could not grow is noted. Ends after the chunk with which it is `enough`.
+// Error, a bad record is counted, a file that was cut or could not grow is noted. It stops after the first chunk that is `enough`.
 bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats, bool (*enough)(const File& file) = nullptr);
 
-// Those of a run, the earliest process first.
+// The files of a run, the earliest process first.
 std::vector<File> read_files(const std::vector<std::filesystem::path>& paths, ImportStats& stats);
 
 // Turns the events of one file into the ranges and marks of the trace.

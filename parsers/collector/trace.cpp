@@ -78,7 +78,7 @@ std::string process_name_of(const std::filesystem::path& path) {
   ImportStats stats;
   try {
     collector_trace::read_file(path, file, stats, [](const File&) { return true; });
-  } catch (const Error&) {  // whoever reads all of it says so
+  } catch (const Error&) {  // the reader of the whole file reports it
     return {};
   }
   return fixed_text(file.header.process_name, sizeof file.header.process_name);

@@ -18,10 +18,10 @@ enum class CallRows {
 // middle of a record (the process was killed) gives all records before it.
 Trace read_collector_traces(const std::vector<std::filesystem::path>& files, CallRows rows = CallRows::kWork);
 
-// Whether the GPU half recorded in any of them, if only nothing; they are not read any further than that takes.
+// Whether the GPU half worked in any of the files, even if it recorded nothing. Reads only as much of them as that needs.
 bool gpu_half_recorded(const std::vector<std::filesystem::path>& files);
 
-// Of the process that wrote it, as its header says; empty: it does not, or cannot be read.
+// The name of the process that wrote the file, from its header; empty: the header has none, or cannot be read.
 std::string process_name_of(const std::filesystem::path& file);
 
 // The files that the injected collector wrote in a counter pass, one per process. Times are since the earliest of them

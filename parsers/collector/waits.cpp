@@ -35,7 +35,7 @@ class StreamsWaited {
   explicit StreamsWaited(const GpuData& gpu) : gpu_(gpu), waited_(gpu.streams_waited) {
     std::stable_sort(waited_.begin(), waited_.end(), earlier);
   }
-  // Of a call of this thread that returned then; `otherwise` where nobody noted it.
+  // The queue that a call of this thread waited for, which returned then; `otherwise` where none was recorded.
   Queue of(std::uint32_t tid, Ns end_ns, const Queue& otherwise) const {
     auto next = std::upper_bound(waited_.begin(), waited_.end(), StreamWaited{tid, end_ns, 0, 0}, earlier);
     if (next == waited_.begin() || std::prev(next)->tid != tid) return otherwise;

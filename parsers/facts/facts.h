@@ -26,7 +26,7 @@ struct ProcessFacts {
   bool uses_torch() const { return versions.contains("torch"); }
 };
 
-// Of all processes of the run, and so are the types; of several models the one that generated the most.
+// The facts and types of all processes of the run; of several models it takes the one that generated the most.
 ProcessFacts read_facts(const std::filesystem::path& folder);
 
 // The data types of the operators' arguments, which PyTorch's ranges do not carry; nvtx/python/auto writes dtypes-<pid>.json:

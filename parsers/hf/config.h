@@ -26,7 +26,7 @@ struct HfConfig {
 // "torch.bfloat16", "bfloat16" → "bf16"; empty: no type that is known
 std::string short_dtype(std::string_view name);
 
-// Throws Error(kConfig) with file:line:column where the text is no JSON, and where it describes no transformer.
+// Throws Error(kConfig) with file:line:column where the text is not JSON, or does not describe a transformer.
 HfConfig read_hf_config(const std::filesystem::path& file);
 
 // `where` names the text in errors.

@@ -21,7 +21,7 @@ class HfFields {
   std::optional<double> number(const char* name) const;
   std::optional<bool> truth(const char* name) const;
   std::string text(const char* name) const;
-  const nlohmann::json* object(const char* name) const;  // null where it is no object
+  const nlohmann::json* object(const char* name) const;  // null where it is not an object
   const nlohmann::json* list(const char* name) const;
 
  private:

@@ -74,7 +74,7 @@ class VisionTower {
   long long width_ = 0, grid_ = 0;
 };
 
-// What SAM's code has and no configuration says.
+// Values that SAM's code contains and its configuration does not state.
 constexpr long long kSamPatch = 16, kSamWindow = 14, kSamNeck = 256;
 
 // The two towers of DeepSeek-OCR, whose vision_config has them by name where others have a width.
@@ -122,7 +122,7 @@ class DeepEncoder {
                                      kSamWindow, kSamNeck));
   }
 
-  // Its own patch embedding is not used: it is given what SAM leaves.
+  // CLIP does not use its own patch embedding: its input is what SAM leaves.
   void map_clip(const HfFields& clip) {
     put("vision_layers", clip.whole({"layers"}).value_or(0));
     put("vision_hidden_size", clip.whole({"width"}).value_or(0));

@@ -14,7 +14,7 @@ namespace nl::parsers {
 namespace {
 
 constexpr std::size_t kFirstBuffer = std::size_t{1} << 18;
-constexpr std::size_t kLargestElement = std::size_t{1} << 28;  // an event of 256 MB is no event
+constexpr std::size_t kLargestElement = std::size_t{1} << 28;  // a larger one is not an event but a damaged file
 constexpr std::size_t kLargestHead = std::size_t{1} << 26;
 constexpr std::size_t kNone64 = std::string_view::npos;
 

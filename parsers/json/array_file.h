@@ -22,10 +22,10 @@ class JsonArrayFile {
 
   // Throws Error(kInput) where the file cannot be read or has no such array.
   JsonArrayFile(const std::filesystem::path& file, std::string member);
-  // The same for a text that is not quite that of a file. `where` is for errors.
+  // The same for other bytes than those of a file. `where` names them in errors.
   JsonArrayFile(Bytes bytes, std::string where, std::string member);
 
-  // Steps to the next object; false at the end. What is no object is passed over and counted.
+  // Steps to the next object; false at the end. An element that is not an object is passed over and counted.
   bool next();
   std::string_view element() const { return {buffer_.data() + element_, element_size_}; }
   std::size_t element_capacity() const { return element_size_ + kPadding; }

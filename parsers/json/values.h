@@ -9,7 +9,7 @@
 #include "model/time.h"
 #include "parsers/json/array_file.h"
 
-// What the readers of events ask of simdjson: a value of another kind than expected is none, not an error.
+// What the readers of events ask of simdjson: a value of another kind than expected counts as missing, not as an error.
 namespace nl::parsers {
 
 // A JSON number as it stands in the text, in µs, as nanoseconds: to the digit, where a double has lost the
@@ -28,7 +28,7 @@ inline std::string_view json_text(simdjson::ondemand::value& value) {
 
 inline std::optional<std::int64_t> json_whole(simdjson::ondemand::value& value) { return whole_number(value.raw_json_token()); }
 
-// visit(key, value) for each member; false as soon as it returns that, or the text turns out to be no JSON.
+// visit(key, value) for each member; false as soon as it returns that, or the text turns out not to be JSON.
 template <typename Visit>
 bool for_each_member(simdjson::ondemand::object& object, Visit visit) {
   for (auto field : object) {
@@ -40,14 +40,14 @@ bool for_each_member(simdjson::ondemand::object& object, Visit visit) {
   return true;
 }
 
-// The same for a value that should be an object. null, or a list, holds nothing that anybody asks for, and is no fault.
+// The same for a value that should be an object. null, or a list, has no members to visit, and is not a fault.
 template <typename Visit>
 bool for_each_member(simdjson::ondemand::value& value, Visit visit) {
   simdjson::ondemand::object object;
   return value.get_object().get(object) ? true : for_each_member(object, visit);
 }
 
-// What events of Chrome's trace format have in common; false where the key is none of it.
+// What events of Chrome's trace format have in common; false where the key is not one of them.
 template <typename Event>
 bool read_event_member(std::string_view key, simdjson::ondemand::value& value, Event& out) {
   if (key == "cat") out.category = json_text(value);

@@ -33,7 +33,7 @@ std::string_view raw_array(ondemand::value& value) {
   return text;
 }
 
-// As PyTorch spells a type that Kineto names as C++ does; a - where it is no tensor's.
+// As PyTorch spells a type that Kineto names as C++ does; a - where it is not the type of a tensor.
 std::string torch_type(std::string_view name) {
   static constexpr auto kNames = std::to_array<std::pair<std::string_view, std::string_view>>({{"", "-"},
                                                                                                {"Scalar", "-"},

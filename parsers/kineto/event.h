@@ -19,15 +19,15 @@ struct KinetoEvent {
   std::optional<std::int64_t> device, context, stream, correlation, bytes, registers, shared_bytes;
   std::optional<Dim3> grid, block;
   std::string_view input_dims;  // as it stands there: [[32000, 1024], [1, 256], []]
-  std::string input_types;      // "[bfloat16, -, int64]": a - is no tensor, left out at the end; empty: none is known
-  std::string_view args_name;   // of process_name and thread_name
+  std::string input_types;  // "[bfloat16, -, int64]": a - stands for what is not a tensor, and is left out at the end; empty: none is known
+  std::string_view args_name;  // of process_name and thread_name
 };
 
 class KinetoEventReader {
  public:
   KinetoEventReader();
   ~KinetoEventReader();
-  // False where the text is no such event.
+  // False where the text is not such an event.
   bool read(const JsonArrayFile& file, KinetoEvent& out);
 
  private:

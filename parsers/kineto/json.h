@@ -13,7 +13,7 @@ namespace nl::parsers {
 //   cpu_op                           ranges of the domain torch.ops, named as nsys names them:
 //                                    "aten::mm, sizes = [[1, 1024], [1024, 1024]]"
 // Everything else is counted by its category. Times are exact to the nanosecond.
-// Throws Error(kInput) where the file is no such trace or ends before its events do.
+// Throws Error(kInput) where the file is not such a trace or ends before its events do.
 Trace read_kineto_json(const std::filesystem::path& file);
 
 }  // namespace nl::parsers

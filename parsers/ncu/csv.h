@@ -9,7 +9,7 @@
 // own output between the rows. What becomes of what:
 //   a row (raw), the rows of one ID (details)   → NcuLaunch
 //   a cell of a metric, with its unit           → NcuLaunch::metrics in ns, bytes, Hz or %; "no data" is left out
-//   a cell that is no number                    → NcuLaunch::text_metrics
+//   a cell that is not a number                 → NcuLaunch::text_metrics
 //   the NVTX columns                            → NcuLaunch::ranges
 //   ==…== lines                                 → NcuReport::tool_messages
 //   what cannot be read                         → counted in NcuReport::rows_damaged, by reason

@@ -17,7 +17,7 @@ class CorrelationMap {
 
   // After the last insert().
   void seal();
-  // What is not one of the keys is passed over. False where it has a call already; the first one stays.
+  // Ignores a correlation that is not one of the keys. False where it has a call already; the first one stays.
   bool set(std::uint32_t correlation, std::uint32_t call);
   std::uint32_t call_of(std::uint32_t correlation) const;  // kNone where there is none
 

@@ -92,7 +92,7 @@ bool has_export_tables(const NsysDatabase& database);
 
 // Calls scan(connection, part) for each part, each on a thread and a connection of its own.
 void scan_in_parts(const NsysDatabase& database, std::size_t parts, const std::function<void(const NsysDatabase&, std::size_t)>& scan);
-// How many parts are worth their while for so many rows.
+// How many parts make reading so many rows faster.
 std::size_t parts_for(std::uint64_t rows);
 
 }  // namespace nl::parsers

@@ -64,7 +64,7 @@ void GraphNodes::link(std::vector<NodeEvent> events, const ThreadOf& thread_of, 
   link_rows(mem_ops_, trace.mem_op_nodes, trace.mem_ops.size());
 }
 
-// Without the originals a clone cannot be told from a node that was made.
+// Without the originals a clone looks like a node that was made.
 bool has_node_events(const NsysDatabase& database) { return database.has_column(kNodeEvents, "originalGraphNodeId"); }
 
 // start end eventClass globalTid nameId graphNodeId originalGraphNodeId

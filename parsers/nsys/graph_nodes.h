@@ -15,7 +15,7 @@ namespace nl::parsers {
 // From which node each row of a stretch of a table ran.
 class RowNodes {
  public:
-  // Rows in ascending order; those passed over ran from none.
+  // Rows must come in ascending order; rows that are left out ran from no node.
   void add(std::size_t row, const RawNode& node) {
     of_row_.resize(row, kNone);
     of_row_.push_back(nodes_.index_of(node));
@@ -28,7 +28,7 @@ class RowNodes {
   Distinct<RawNode> nodes_;
 };
 
-// A node was made. A clone is made, too: it has one event as anything that is made and one that tells its original.
+// A node was made. A clone has two events: one like every node that is made, and one that names its original.
 struct NodeEvent {
   static constexpr std::int64_t kNotCloned = -1;
   RawNode node;

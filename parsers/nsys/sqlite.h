@@ -6,7 +6,7 @@
 
 namespace nl::parsers {
 
-// What to read: a report that needs no API calls does not pay for them.
+// What to read: a report that needs no API calls does not spend time on them.
 struct NsysTables {
   bool kernels = true;
   bool api = true;

@@ -14,9 +14,9 @@ namespace nl::parsers {
 
 // The text with every byte that is not UTF-8 replaced by U+FFFD; nothing where it is UTF-8 already.
 std::optional<std::string> mended_utf8(std::string_view text);
-std::string as_utf8(std::string_view text);  // mended where that is needed
+std::string as_utf8(std::string_view text);  // invalid bytes are replaced
 
-// StringIds, read one by one as they are asked for: the table also holds blobs of many megabytes that no
+// The table StringIds, whose rows are read only when they are asked for: the table also holds blobs of many megabytes that no
 // other table refers to.
 class NsysStrings {
  public:

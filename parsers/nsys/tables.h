@@ -14,7 +14,7 @@ namespace nl::parsers {
 void read_capture_facts(const NsysDatabase& database, Trace& trace);
 
 // CUPTI_ACTIVITY_KIND_{KERNEL,MEMCPY,MEMSET,GRAPH_TRACE}. Until Launches::link(), `api` of what they read
-// is the correlation id. `nodes`: those that rows ran from; nullptr: nobody asks.
+// is the correlation id. `nodes`: those that rows ran from; nullptr: they are not needed.
 void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes, Trace& trace);
 void read_mem_ops(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes, Trace& trace);
 void read_graph_runs(const NsysDatabase& database, NsysPlaces& places, Trace& trace);
@@ -29,8 +29,8 @@ void link_graph_nodes(const NsysDatabase& database, const GraphNodes& nodes, Nsy
 void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places, Trace& trace,
                     bool all_calls = false);
 
-// What the host did besides, of the threads that the places know by then: those that call CUDA. An export without these tables
-// has nothing of it, which is no fault: both are options of nsys.
+// What the host did besides calling CUDA, of the threads that the places know by then: those that call CUDA. An export without these tables
+// has nothing of it, which is not a fault: both are options of nsys.
 // OSRT_API: the calls of at least kLongCallNs, by thread and start.
 void read_os_calls(const NsysDatabase& database, NsysStrings& strings, const NsysPlaces& places, Trace& trace);
 // COMPOSITE_EVENTS and SAMPLING_CALLCHAINS: native stacks, file is the library.

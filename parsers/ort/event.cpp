@@ -136,7 +136,7 @@ class OrtText {
   }
 
  private:
-  // Its whole lines; what has none in a megabyte was written by somebody else, and is given as it is.
+  // Takes the whole lines of a block. A megabyte without a line end was not written by ONNX Runtime, and is given as it is.
   void read_block() {
     const std::size_t before = rest_.size();
     rest_.resize(before + kBlock);

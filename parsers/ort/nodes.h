@@ -14,7 +14,7 @@
 
 namespace nl::parsers {
 
-// Of a node's inputs or outputs.
+// The shapes and types of a node's inputs or outputs.
 struct OrtTensors {
   std::string shapes;  // "[[1, 16, 64], [64]]"
   std::string dtypes;  // "[float32, int64]"
@@ -33,7 +33,7 @@ struct OrtEvent {
   std::optional<std::int64_t> grid[3], block[3];
 };
 
-// The text of a profile as JSON. ONNX Runtime writes names as they are, so that one with a quote or a backslash makes no JSON of its line.
+// The text of a profile as JSON. ONNX Runtime writes names as they are, so that a line with a quote or a backslash in a name is not JSON.
 JsonArrayFile::Bytes ort_text(const std::filesystem::path& file);
 
 class OrtEventReader {

@@ -12,8 +12,8 @@ namespace nl::parsers {
 //   Session                 ranges of the domain onnxruntime.session (model_run and what is around it)
 //   Kernel                  kernels and copies of the CUDA provider, launched by the node that they follow
 // Fences and everything else are counted. Times are whole microseconds there. A profile without its end, of a
-// process that died, is kept as far as it goes and said to be that.
-// Throws Error(kInput) where the file is no such profile.
+// process that died, is kept as far as it goes, and a note says so.
+// Throws Error(kInput) where the file is not such a profile.
 Trace read_ort_profile(const std::filesystem::path& file);
 
 }  // namespace nl::parsers

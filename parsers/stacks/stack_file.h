@@ -22,7 +22,7 @@ struct StackFile {
   DamagedRows damaged;
 };
 
-// A file that is none holds nothing, which counts as damage.
+// A file that is not of this kind holds nothing, and counts as damage.
 StackFile read_stack_file(const std::filesystem::path& file);
 
 }  // namespace nl::parsers

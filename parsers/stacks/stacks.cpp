@@ -64,7 +64,7 @@ class ClockMarks {
   std::vector<std::pair<Ns, Ns>> marks_;  // the clock, and what the trace's is ahead of it
 };
 
-// Those of each process, taken out of the trace.
+// Takes the clock marks of each process out of the trace.
 std::map<std::uint32_t, ClockMarks> take_clock_marks(Trace& trace) {
   std::map<std::uint32_t, ClockMarks> processes;
   std::erase_if(trace.marks, [&](const Mark& mark) {
@@ -125,7 +125,7 @@ class StackJoin {
     if (stacks.cost) add(*stacks.cost, std::min(clock.first_ns(), *stacks.first_ns));
   }
 
-  // Of several processes the one that sampling costs the most.
+  // cost_share is that of the process with the largest overhead of sampling.
   void add(const StackFile::Cost& cost, Ns start_ns) {
     host_.lost += cost.lost;
     if (cost.time_ns <= start_ns) return;

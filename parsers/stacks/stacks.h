@@ -18,10 +18,10 @@ namespace nl::parsers {
 
 inline constexpr std::string_view kStacksMagic = "nl-stage stacks\t1\n";
 
-// Those of a folder, in the order of their names.
+// The stack files of a folder, in the order of their names.
 std::vector<std::filesystem::path> stack_files(const std::filesystem::path& folder);
 
-// Fills Trace::host, and takes the marks of the clock out of the trace: they are no part of the workload.
+// Fills Trace::host, and takes the marks of the clock out of the trace: they do not belong to the workload.
 void join_stacks(const std::vector<std::filesystem::path>& files, Trace& trace);
 
 // For every reader of stacks. Puts samples and collections into the order of time, and finds the period: the median time between two samples of one thread. A thread

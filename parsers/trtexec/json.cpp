@@ -122,7 +122,7 @@ void describe_layer(const Json& description, OperatorCall& layer) {
     layer.kernels.push_back({std::move(tactic), 1, layer.gpu_ns.value_or(0)});
 }
 
-// What of it is in a table: the first description of a name holds.
+// Sets the fields that a table shows. The first description of a name counts.
 void describe_entry(const Json& description, OperatorEntry& entry) {
   if (!entry.type.empty()) return;
   entry.type = text_member(description, "LayerType");

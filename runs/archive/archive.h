@@ -23,11 +23,11 @@ struct ExportResult {
   ArchiveContents contents;
 };
 
-// Whole or not at all. Throws Error: kInput where a run is not found, damaged or only half there, kOutput where the archive exists or
-// cannot be written, kTool without libarchive or libcrypto, kInterrupted.
+// Writes the whole archive or nothing. Throws Error: kInput where a run is not found, damaged or only half there, kOutput where
+// the archive exists or cannot be written, kTool without libarchive or libcrypto, kInterrupted.
 ExportResult export_runs(const ExportRequest& request);
 
-// What is in the folder. Error(kInput) names the first file of its manifest that is missing or was changed since.
+// The files in the folder. Error(kInput) names the first file of its manifest that is missing or was changed since.
 std::vector<ManifestFile> files_of_whole_bundle(const std::filesystem::path& bundle);
 
 // Beyond these an archive is refused: it may be made to fill the disk.
@@ -57,8 +57,8 @@ struct ImportBundleResult {
   std::string ledger;  // for messages; empty: none
 };
 
-// All runs or none: nothing is left behind where one is refused. Throws Error: kInput where the archive is damaged, was changed, is cut
-// short or hostile, or where the ledger or the folder has another run of the same id; kOutput; kTool; kInterrupted.
+// Imports all runs or none: where one is refused, nothing is left behind. Throws Error: kInput where the archive is damaged, was
+// changed, is cut short or hostile, or where the ledger or the folder has another run of the same id; kOutput; kTool; kInterrupted.
 ImportBundleResult import_bundle(const ImportBundleRequest& request);
 
 }  // namespace nl::runs

@@ -24,7 +24,7 @@ enum class BundleSource {
 };
 
 enum class LeftOutReason {
-  kEnvironment,  // NVIDIA's reports hold the target's environment, and nobody else can blank it
+  kEnvironment,  // NVIDIA's reports hold the target's environment, which only NVIDIA's tools could blank
   kBinary,       // host names and paths are blanked in texts and in SQLite only
   kLink,         // what it leads to is not the bundle's
 };
@@ -55,7 +55,7 @@ std::vector<std::string> keys_of(const Redactions& redacted);
 
 std::string contents_text(const ArchiveContents& contents);
 
-// Checked, and of a version that this nl-stage reads, else Error(kInput); `where` is the archive.
+// Reads and checks archive.json. Error(kInput) where it is wrong or of a version that this nl-stage cannot read; `where` is the archive.
 ArchiveContents read_contents(const std::string& text, const std::string& where);
 
 // Error(kInput) unless each path stays inside the folder of a bundle, and is there once.

@@ -253,7 +253,7 @@ void check_interrupted(const fs::path& file) {
   if (Interrupts::signal() != 0) throw Error(ErrorKind::kInterrupted, "interrupted; nothing was left behind", file.string());
 }
 
-// Hashed once more on the way: a file that changes now would make an archive that nobody can unpack.
+// Hashed once more on the way: a file that changes now would make an archive that cannot be unpacked.
 void write_file(TarWriter& tar, const StagedFile& staged) {
   tar.begin_file(staged.listed.path, staged.listed.size_bytes);
   std::ifstream stream(staged.file, std::ios::binary);

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kNoHost = "redacted-host";
 constexpr const char* kNoFolder = "/redacted";
 constexpr std::string_view kSystemRoots[] = {"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys", "usr"};
-// Of other machines, whose captures are imported here.
+// Root folders of other machines, whose captures are imported here.
 constexpr std::string_view kUsualRoots[] = {"Users",  "app", "code",    "data", "fs",      "gpfs",     "home", "lustre",
                                             "media",  "mnt", "nfs",     "opt",  "private", "projects", "root", "scratch",
                                             "shared", "srv", "storage", "tmp",  "users",   "var",      "work", "workspace"};
@@ -113,7 +113,7 @@ YAML::Node value_at(YAML::Node node, std::string_view path) {
   return YAML::Node(YAML::NodeType::Undefined);
 }
 
-// From the opening quote to behind the closing one.
+// `at` is the opening quote; the result is the place behind the closing one.
 std::size_t end_of_quoted(const std::string& text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at)
     if (text[at] == '\\') ++at;

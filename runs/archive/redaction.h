@@ -9,11 +9,11 @@
 #include "model/run.h"
 #include "runs/archive/contents.h"
 
-// What of a bundle is about the machine and its people, and not about the run.
+// Removes from a bundle what is about the machine and its users, not about the run.
 namespace nl::runs {
 
 // Host names become "redacted-host". Of an absolute path only the last name stays: /home/me/model/run.py → /redacted/run.py. Paths of the
-// system itself (/usr, /proc …) stay. Names of nodes (/block/MatMul) and JSON pointers (/stages/0) look like paths and are none: a path
+// system itself (/usr, /proc …) stay. Names of nodes (/block/MatMul) and JSON pointers (/stages/0) look like paths and are not: a path
 // begins with a folder that stands in the root of this machine, of most machines, or of a path of the run.
 class TextRedaction {
  public:
@@ -36,7 +36,7 @@ class TextRedaction {
 // This machine's name, and those in the bundle's nsys exports.
 std::vector<std::string> host_names(const std::filesystem::path& bundle);
 
-// Blanks the values of environments in config.yaml, as a run without --keep-env writes it. Error(kInput) where it is no configuration
+// Blanks the values of environments in config.yaml, as a run without --keep-env writes it. Error(kInput) where it is not a configuration
 // of ours.
 std::string without_environment(const std::string& config_yaml, const std::string& where);
 

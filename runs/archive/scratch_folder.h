@@ -7,8 +7,8 @@
 
 namespace nl::runs {
 
-// A hidden folder beside what is being made, so that a rename puts it in place; goes with its owner, and with it the folders above
-// that had to be made for it, if they are empty. Throws Error(kOutput).
+// A hidden folder beside what is being made, so that a rename puts it in place. The destructor deletes it, and the folders above that
+// were made for it, if they are empty. Throws Error(kOutput).
 class ScratchFolder {
  public:
   ScratchFolder(const std::filesystem::path& parent, const std::string& purpose);  // PARENT/.PURPOSE-XXXXXX

@@ -8,7 +8,7 @@
 
 #include "runs/trial/trial.h"
 
-// Which of a row of candidates is the first that is slower than the first of all? Each is tried against it, in turns.
+// Finds the first of several candidates that is slower than the very first one. Each is timed in turns with that one.
 namespace nl::runs {
 
 struct Candidate {
@@ -27,7 +27,7 @@ struct BisectRequest {
 enum class BisectEnd {
   kFound,
   kNoRegression,  // the last one is as fast as the first
-  kUndecided,     // what lies between cannot be told apart
+  kUndecided,     // the measurements do not show which of those between it is
   kFailed,
   kInterrupted,
 };
@@ -47,13 +47,13 @@ struct BisectResult {
   int interrupt_signal = 0;
 };
 
-// Which candidate to try next between two that are told, the nearest to the middle that was not tried; nothing: none is left.
+// The candidate to try next between two with a known verdict: the untried one nearest to the middle; nothing: none is left.
 std::optional<std::size_t> next_candidate(std::size_t good, std::size_t bad, const std::vector<BisectStep>& steps);
 
 // Leaves a trial for each step, the last with the cause, and bisect.json.
 BisectResult run_bisect(const BisectRequest& request, Launcher& launcher);
 
-// A trial said that first_bad is slower. Else nothing is known of it.
+// True where a trial showed that first_bad is slower. Otherwise nothing is known of it.
 bool is_told_bad(const BisectResult& result);
 
 std::string bisect_json(const BisectRequest& request, const BisectResult& result);
@@ -67,13 +67,13 @@ struct CommitRange {
 };
 
 // The commits from `good` to `bad` along first parents, oldest first, each in a working tree of its own that prepare_commit() makes. The
-// repository's own tree is not touched. Throws Error(kInput) where git does not know them or one is no ancestor of the other.
+// repository's own tree is not touched. Throws Error(kInput) where git does not know them or one is not an ancestor of the other.
 std::vector<Candidate> commits_between(const CommitRange& range);
 
-// Checks it out and builds it, once. Throws Error(kWorkload) where that fails, with the log.
+// Checks the candidate out and builds it, once. Throws Error(kWorkload) where that fails, with the log.
 void prepare_commit(const CommitRange& range, const Candidate& candidate);
 
-// Takes the working trees away.
+// Deletes the working trees.
 void remove_trees(const CommitRange& range);
 
 }  // namespace nl::runs

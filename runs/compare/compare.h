@@ -20,7 +20,7 @@ struct CompareRequest {
   analysis::CompareOptions options = {};
 };
 
-// Throws Error(kInput) where one of them is none of these.
+// Throws Error(kInput) for a name that is nothing of that.
 Comparison compare_sides(const CompareRequest& request, Launcher& launcher);
 
 // compare.json, compare.md and compare.html, each whole, into a folder that is absent or has none of them. Their names.

@@ -43,7 +43,7 @@ std::string kept_text(const Fingerprint& fingerprint) {
   return database::packed(items.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
-// Nothing where it is damaged: it is made again.
+// Nothing where the kept fingerprint is damaged: then it is made again.
 std::optional<Fingerprint> read_kept(const std::string& bytes, FingerprintKind kind) {
   Fingerprint out;
   out.kind = kind;

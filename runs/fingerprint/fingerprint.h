@@ -23,7 +23,7 @@ struct FingerprintComparison {
   Fingerprint a, b;
   FingerprintMatch match;
 };
-// Of the same kind: kernels where one of them has no operators.
+// Both fingerprints are of the same kind: kernels where one run has no operators.
 FingerprintComparison compare_fingerprints(const FingerprintRequest& request, const std::string& other);
 
 struct NearRun {

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 namespace nl::runs {
 namespace {
 
-// What a new file expects where nobody says what it should.
+// What a new file of expectations holds where the user names no metrics.
 std::vector<std::string> usual_metrics() {
   std::vector<std::string> out;
   for (const RunMetricInfo& info : run_metric_table())

@@ -10,7 +10,7 @@
 // Bundles and the ledger: what is recorded of them, how a run is found by its name, and what became of a recorded folder.
 namespace nl::runs {
 
-// How run, import and profile end. A ledger that cannot be written is a note, never a failed run.
+// The last step of run, import and profile. A ledger that cannot be written gives a note and does not fail the run.
 LedgerRecord record_run(const LedgerOptions& options, const Run& run, std::string_view run_json, const std::filesystem::path& bundle);
 
 struct RecordedBundle {
@@ -18,11 +18,11 @@ struct RecordedBundle {
   double record_ms = 0;  // without the reading of its run.json
 };
 
-// A bundle that was made elsewhere or before. Throws Error(kInput) where its run.json is missing or damaged: half a bundle.
+// Records a bundle that was made elsewhere or earlier. Throws Error(kInput) where its run.json is missing or damaged.
 RecordedBundle record_bundle(Ledger& ledger, const std::filesystem::path& bundle);
 
 // A bundle's folder, a run.json, or a run as the ledger names it (`nl-stage ls`); `ledger`: its location, empty: the default one. Throws
-// Error(kInput) where it is none of them.
+// Error(kInput) where the name is nothing of that.
 Run named_run(const std::string& name, const std::string& ledger = {});
 
 // What became of the folder of a recorded run.

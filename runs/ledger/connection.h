@@ -34,7 +34,7 @@ class Row {
 };
 using EachRow = std::function<void(const Row&)>;
 
-// Throws Error: kInput where the database is no ledger or damaged, kOutput where it cannot be reached or written.
+// Throws Error: kInput where the database is damaged or not a ledger, kOutput where it cannot be reached or written.
 class Connection {
  public:
   virtual ~Connection() = default;
@@ -42,7 +42,7 @@ class Connection {
   virtual const std::string& location() const = 0;  // for messages: a path, or a URL without its password
   virtual void run(const std::string& statement, const Values& values = {}) = 0;
   virtual void select(const std::string& statement, const Values& values, const EachRow& each) = 0;
-  // From begin to commit nobody else writes; begin waits for those who do.
+  // From begin to commit no other process writes; begin waits for one that does.
   virtual void begin() = 0;
   virtual void commit() = 0;
   virtual void roll_back() noexcept = 0;

@@ -36,7 +36,7 @@ struct LedgerEntry {
   std::map<std::string, double> metrics;  // those that the filter names, where the run has them
 };
 
-// One value of a metric, with what tells its series.
+// One value of a metric, with the fields that say which series it belongs to.
 struct LedgerValue {
   std::string run_id, created_at, revision, hardware, model, precision;
   double value = 0;
@@ -46,7 +46,7 @@ struct LedgerNote {
   std::string written_at, text;
 };
 
-// All that is given must hold. Texts without their case; model, gpu and revision by a part of them.
+// All given conditions must hold. Case does not matter; for model, gpu and revision a part of the text is enough.
 struct LedgerFilter {
   std::string words =
       {};  // each of them, or the beginning of a word, somewhere in names, model, GPU, command, kernels, findings, tags, notes
@@ -76,7 +76,7 @@ class Ledger {
 
   const std::string& location() const { return connection_->location(); }
 
-  // The run as it ended. Recorded again, it is replaced; its tags and notes stay, and what it is a part of unless another is given.
+  // Records a finished run. A run that is recorded already is replaced; its tags and notes stay, and part_of where none is given.
   void record(const Run& run, std::string_view run_json, const std::filesystem::path& bundle, const std::string& part_of = {});
 
   // Newest first.

@@ -119,7 +119,7 @@ class Parameters {
   std::vector<int> lengths_, formats_;
 };
 
-// How many bytes the character that begins here has; 0: it is none.
+// How many bytes the character that begins here has; 0: no valid character begins here.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = static_cast<unsigned char>(text[0]);
   const std::size_t size = byte == 0                     ? 0

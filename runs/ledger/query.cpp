@@ -73,7 +73,7 @@ class Question {
                        conditions_.empty() ? "" : " WHERE ", conditions_, order, order);
   }
 
-  // Their values come first: they stand in the joins.
+  // The values of metrics come first, because the joins come first in the statement.
   void ask_metrics() {
     for (std::size_t i = 0; i < filter_.metrics.size(); ++i) {
       columns_ += fmt::format(", m{}.value", i);

@@ -19,13 +19,13 @@ using Migration = std::vector<Change>;
 
 const std::vector<Migration>& ledger_migrations();
 
-// It is one, of a version before this one's.
+// True where the database is a ledger of an earlier version.
 bool is_older(Connection& connection);
 
 // Brings a new or older ledger to the latest version, in one transaction. Throws Error(kInput) where it is from a newer nl-stage.
 void migrate(Connection& connection, const std::vector<Migration>& migrations);
 
-// How run.json lies in the ledger: a tenth of its size.
+// How run.json is compressed in the ledger: to a tenth of its size.
 inline constexpr const char* kPacking = "zstd";
 
 std::string packed(std::string_view text);

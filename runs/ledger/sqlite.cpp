@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace nl::runs::database {
 namespace {
 
-constexpr int kBusyMs = 10000;  // a writer holds the lock for milliseconds; whoever waits longer waits for a stopped process
+constexpr int kBusyMs = 10000;  // a writer holds the lock for milliseconds; a longer wait is for a stopped process
 
 [[noreturn]] void throw_sqlite_error(const fs::path& file, const SQLite::Exception& failure) {
   const std::string where = file.string();
@@ -88,7 +88,7 @@ struct ResetAfterUse {
   }
 };
 
-// file:/a%20b?immutable=1: a file that nobody writes needs no files beside it.
+// file:/a%20b?immutable=1: a file that no process writes needs no files beside it.
 std::string immutable_address(const fs::path& file) {
   std::string out = "file:";
   for (const unsigned char c : fs::absolute(file).string())

@@ -19,7 +19,7 @@ class MachineLock {
 
   // Nothing where another process holds it. Throws Error(kOutput) where the file cannot be made.
   static std::optional<MachineLock> try_take(const std::filesystem::path& file, const std::string& purpose);
-  // Waits for it, and says once for whom. Nothing after Ctrl-C.
+  // Waits for the lock, and says once which process holds it. Nothing after Ctrl-C.
   static std::optional<MachineLock> wait_for(const std::filesystem::path& file, const std::string& purpose);
 
   static std::optional<Owner> owner(const std::filesystem::path& file);  // nothing where it is free, or was given back

@@ -34,7 +34,7 @@ class CommandQueue {
   std::optional<QueueEntry> take() const;        // the oldest: it runs now, for one attempt more; nothing: none waits
   void put_back(const QueueEntry& entry) const;  // to be run again, before those that came after it
   void finish(const QueueEntry& entry) const;
-  // What a runner on this machine left when it was killed goes back. Only for who holds the machine's lock.
+  // Puts back the entries of a runner on this machine that was killed. The caller must hold the machine's lock.
   std::vector<QueueEntry> recover() const;
 
   std::vector<QueueEntry> waiting() const;

@@ -16,10 +16,10 @@ struct NodeReport {
 
 std::filesystem::path result_file(const std::filesystem::path& out, int number);
 
-// On the node. False where it was interrupted: no result is left then, and it may be submitted again.
+// Runs on the node. False where it was interrupted: then it leaves no result, and may be submitted again.
 bool run_node_task(const SuiteRequest& request, int number);
 
-// Where it was submitted. Nothing: there is no result yet.
+// Runs on the submitting machine. Nothing: there is no result yet.
 std::optional<NodeReport> read_report(const Suite& suite, const SuiteTask& task, const std::filesystem::path& out);
 
 }  // namespace nl::runs::slurm

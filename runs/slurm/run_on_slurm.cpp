@@ -145,7 +145,7 @@ class ClusterRun {
     result_.tasks.push_back(std::move(record));
   }
 
-  // Those of a node once, and only what is not in order.
+  // Adds the checks of each node once, and only those that did not pass.
   void add_checks(const NodeReport& report) {
     if (!nodes_.insert(report.record.node).second) return;
     for (Check check : report.checks) {

@@ -30,7 +30,7 @@ struct ArrayJob {
   SlurmOptions options;
 };
 
-// The words of an sbatch command. Slurm does not put lost tasks back by itself: whoever submitted them does.
+// The words of an sbatch command. Slurm does not put lost tasks back by itself: the submitting command does.
 std::vector<std::string> sbatch_command(const ArrayJob& job);
 
 // "1-4,7": the indices as sbatch takes them
@@ -42,7 +42,7 @@ Statuses parse_squeue(const std::string& text);
 // The id of the job. Throws Error(kTool) with what sbatch says.
 std::string submit(const ArrayJob& job);
 
-// Of all jobs of that name that Slurm still knows; nothing where it does not answer now.
+// The statuses of all jobs of that name that Slurm still knows; nothing where Slurm does not answer now.
 std::optional<Statuses> ask(const std::string& job_name);
 
 void cancel(const std::vector<std::string>& jobs);

@@ -46,7 +46,7 @@ TaskRecord read_task(const SuiteTask& task, const std::filesystem::path& bundle)
 
 enum class PairVerdict { kMet, kMissed, kRegressed, kUndecided, kFailed };
 
-// Re-derived from the unprofiled runs; what a target says of itself does not count.
+// Computed from the unprofiled runs; figures that a target prints of itself do not count.
 struct PairResult {
   TargetPair pair;
   std::string measured;                           // "prefill + decode", "the whole run"
@@ -75,7 +75,7 @@ std::vector<PairResult> judge_pairs(const Suite& suite, const std::vector<TaskRe
 
 std::string_view verdict_name(PairVerdict verdict);  // "met", "missed" …
 
-// The whole: the gravest of its pairs; kFailed also where a task failed.
+// The verdict of the suite: that of its worst pair; kFailed also where a task failed.
 PairVerdict suite_verdict(const SuiteResult& result);
 
 struct SuiteRequest {
@@ -91,7 +91,7 @@ SuiteResult run_suite(const SuiteRequest& request);
 // The folder of a suite's results, made now. Throws Error(kOutput) where it is not empty or cannot be made.
 std::filesystem::path make_suite_folder(const SuiteRequest& request);
 
-// Into suite.log and stderr, with the time before it.
+// Writes a line to suite.log and stderr, with the time before it.
 void log_suite(const std::filesystem::path& out, const std::string& line);
 
 // "END 003 attention_baseline-2 outcome=ok seconds=1.2 bundle=…"

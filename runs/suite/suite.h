@@ -20,7 +20,7 @@ struct SuiteTarget {
   std::string baseline;           // the target it is compared with; empty: found by its name
 };
 
-// What of a run is timed.
+// The part of a run that is timed.
 struct Measure {
   enum class Kind { kAuto, kRun, kStage } kind = Kind::kAuto;  // kAuto: prefill and decode where all runs mark them, else the whole run
   std::string stage = {};
@@ -71,7 +71,7 @@ struct SuiteTask {
   bool profiled = false;  // once for each target, after the timed ones
 };
 
-// Timed runs of all targets in turn, each second round backwards, so that a machine that grows slower or faster does so for all alike.
+// Timed runs of all targets in turn, each second round backwards, so that a machine that becomes slower or faster affects all equally.
 std::vector<SuiteTask> plan_tasks(const Suite& suite);
 
 // "attention_baseline-2", "attention_baseline-light"

@@ -107,7 +107,7 @@ TaskRecord record_of(const SuiteTask& task, const Run& run, const fs::path& bund
   for (const StageEntry& stage : run.stages)
     if (stage.wall.count > 0) record.stage_ms[stage.name] = stage.wall.median_ns * 1e-6;
   if (run.status == RunStatus::kInterrupted) record.outcome = TaskOutcome::kInterrupted;
-  // A profile that lacks counters is still a profile; a timed run that lacks anything is no timing.
+  // A profile that lacks counters is still useful; a timed run that lacks anything is not.
   const bool failed = run.status == RunStatus::kFailed || (run.status != RunStatus::kComplete && !task.profiled) || record.seconds == 0;
   if (record.outcome == TaskOutcome::kOk && failed) record.outcome = TaskOutcome::kFailed;
   if (record.outcome != TaskOutcome::kOk && !run.problems.empty()) record.detail = what_failed(run);

@@ -57,7 +57,7 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// Of logarithms, so that a pair and its mirror have reciprocal intervals.
+// Uses logarithms, so that a pair and the same pair swapped have reciprocal intervals.
 void derive_speedup(PairResult& result) {
   const auto baseline = logarithms(result.baseline_ms), optimised = logarithms(result.optimised_ms);
   result.speedup = std::exp(mean(baseline) - mean(optimised));

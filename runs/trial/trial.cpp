@@ -114,7 +114,7 @@ class Trial {
     return true;
   }
 
-  // A round that only one side ended is none: the sides must have been measured equally often.
+  // A round that only one side ended does not count: the sides must have been measured equally often.
   void drop_half_rounds() {
     const std::size_t whole = std::min(a_.runs.size(), b_.runs.size());
     for (Side* side : {&a_, &b_}) {

@@ -16,7 +16,7 @@
 // `try`: two commands against each other, in turns, until it is decided whether they differ.
 namespace nl::runs {
 
-// Do two commands still say the same? A faster one that computes something else is no improvement.
+// Do two commands still print the same? A faster one that computes something else is not an improvement.
 enum class OutputVerdict { kNotCompared, kSame, kWithinTolerance, kDifferent };
 
 struct OutputAgreement {
@@ -84,11 +84,12 @@ struct TrialResult {
 // configuration, a program that is not there, and a folder that cannot be written.
 TrialResult run_trial(const TrialRequest& request, Launcher& launcher);
 
-// After which rounds is looked at the verdict. Each look gets its part of the significance, so that looking often finds no more by chance.
+// The rounds after which the verdict is computed. Each time gets a part of the significance level, so that computing it often does not
+// find more by chance.
 std::vector<int> looks_of(int rounds);
 
-// Which side each round begins with. Of two rounds each side begins one, so that a machine that grows slower does so for both; which
-// of the two, chance says: a fixed pattern would take whatever disturbs the machine in its rhythm for a difference of the sides.
+// Which side each round begins with. Of two rounds each side begins one, so that a machine that becomes slower affects both. Which
+// of the two is random: a disturbance in the rhythm of a fixed pattern would look like a difference of the sides.
 std::vector<bool> order_of_rounds(int rounds, std::uint64_t seed);
 
 std::string trial_json(const TrialResult& result);

@@ -89,7 +89,7 @@ TEST_CASE("report.html asks for nothing but itself, complains of nothing and ope
       browser.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(() => done(performance.now() / 1000), 0)))");
   const double cpu_s = browser.thread_seconds();
   // Of the two seconds the page's own thread may take three quarters; drawing needs the rest. Its processor time is the
-  // same on a busy machine, the clock on the wall is not: that one counts where nobody else is at work.
+  // same on a busy machine, the clock on the wall is not: the clock counts only where the machine is otherwise idle.
   INFO("ready after " << load_s << " s, " << cpu_s << " s of the processor");
   CHECK(cpu_s > 0);
   CHECK(cpu_s < 1.5);

@@ -1,4 +1,4 @@
-// Deep runs that also tell what profiling costs: unprofiled passes in turn with traced ones, and the meters read.
+// Deep runs that also measure the overhead of profiling: unprofiled passes in turn with traced ones, and the meters read.
 #include <signal.h>
 
 #include "tests/catch.h"

@@ -334,7 +334,7 @@ TEST_CASE("the ncu pass that is planned is the ncu pass that runs: environment")
 
 TEST_CASE("every pass that runs was in the plan") {
   Planned scene;
-  scene.env["NL_STAGE_NVML"] = NL_BUILD_ROOT "/collector/libnl_collector.so";  // a library that is no NVML: no GPU is known of
+  scene.env["NL_STAGE_NVML"] = NL_BUILD_ROOT "/collector/libnl_collector.so";  // a library that is not NVML: no GPU is known
   if (!fs::exists(scene.env["NL_STAGE_NVML"])) NL_SKIP("built without the collector");
   const Words planned = names_of(scene.plan()["passes"]);
   const Words ran = names_of(scene.run()["provenance"]["passes"]);

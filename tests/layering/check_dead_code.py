@@ -16,7 +16,7 @@ HEADERS, SOURCES = {'.h', '.hpp', '.cuh'}, {'.cpp', '.cu', '.h', '.hpp', '.cuh'}
 ALLOWED = {
     'nvtx/nl_nvtx.hpp': 'the header that other programs include',
 }
-# Comments and literals hold words that are no code; the ' of 10'000 begins none.
+# Words in comments and literals are not code; the ' of 10'000 does not begin a literal.
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\[^\'\n]*\'?|[^\'\\\n]{1,4})\'', re.DOTALL)
 NAME = re.compile(r'\b[A-Za-z_]\w*\b')
 TYPE = re.compile(r'\b(?:class|struct|enum class|enum)\s+(?:alignas\([^)]*\)\s*)?([A-Za-z_]\w*)\s*(?:final\s*)?[{:]')
@@ -43,7 +43,7 @@ def closing(text, start):
 
 
 def split(text):
-    """The parts between commas that no bracket encloses; `a < b` is no bracket, `map<a, b>` is."""
+    """The parts between commas that no bracket encloses; the < of `a < b` is not a bracket, that of `map<a, b>` is."""
     parts, depth, part = [], 0, ''
     for at, char in enumerate(text):
         opens = char in '([{' or (char == '<' and at > 0 and not text[at - 1].isspace())

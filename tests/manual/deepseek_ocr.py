@@ -8,7 +8,7 @@ twelve layers with 64 experts. The decoder is GLM-4's mixture of experts: transf
 DeepSeek-OCR does not use. The program knows nothing of nl-stage: what marks its stages is nl-stage itself.
 
 Look for: a stage vision whose MFU is that of 1.10 TFLOP an image (SAM 0.94, CLIP 0.16); prefill over 273 image tokens and the
-prompt; decode_step with 6 of 64 experts; the stopwatch of this program within 2 % of the stages.
+prompt; decode_step with 6 of 64 experts; the times that this program takes itself within 2 % of the stages.
 """
 
 import argparse

@@ -17,7 +17,7 @@ namespace {
 // PyTorch's operator ranges carry a running number, so that every call has a name of its own.
 constexpr std::size_t kMaxRangeNames = 2000;
 
-// A GPU that is there and did nothing is none of those that the mean is over.
+// The mean leaves out GPUs that did nothing.
 Ns mean_busy_ns(const GpuSweep& sweep) {
   Ns sum = 0, gpus = 0;
   for (const BusyTime& device : sweep.by_device) {
@@ -71,7 +71,7 @@ RangeList range_entries(const StagedTrace& staged, const GpuSweep& sweep) {
   const StageTable& table = staged.table;
   RangeList list;
   const auto walls = table.group_walls(trace);
-  std::vector<std::uint32_t> order;  // of the workload's own ranges: stages that were found are none
+  std::vector<std::uint32_t> order;  // of the workload's own ranges; stages that nl-stage found do not count
   for (std::uint32_t i = 0; i < walls.size(); ++i)
     if (trace.strings[table.groups()[i].domain] != kStageDomain) order.push_back(i);
   const auto rank = [&](std::uint32_t i) {

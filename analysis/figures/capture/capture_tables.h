@@ -7,7 +7,7 @@
 #include "analysis/staging/staged_trace.h"
 #include "model/run.h"
 
-// What is told of the whole capture, stages or not, warm-up included.
+// Figures of the whole capture, inside and outside of stages, warm-up included.
 namespace nl::analysis {
 
 // Every GPU that ran something, also one that the capture's own table lacks.

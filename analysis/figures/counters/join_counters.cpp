@@ -19,7 +19,7 @@ constexpr const char* kActiveCycles = "sm__cycles_active.avg";
 
 std::optional<double> value_of(const WindowCounters& window, const char* metric) { return first_metric(window.metrics, {metric}); }
 
-// What one window weighs in the mean of a percentage.
+// The weight of one window in the mean of a percentage.
 double weight_of(const WindowCounters& window, bool by_active_cycles) {
   if (by_active_cycles) return value_of(window, kActiveCycles).value_or(0);
   if (const auto duration = value_of(window, kDuration)) return *duration;

@@ -14,7 +14,7 @@ namespace nl::analysis {
 
 using Metrics = std::map<std::string, double>;
 
-// The first that was measured.
+// The value of the first of these metrics that was measured.
 std::optional<double> first_metric(const Metrics& metrics, std::initializer_list<const char*> names);
 
 // A percentage of the cycles in which the unit was active, not of all that elapsed.
@@ -28,11 +28,11 @@ MetricValues metric_values(MetricPlace place, const Metrics& metrics);
 
 // The busiest part of the memory system, in % of its peak.
 std::optional<double> memory_throughput(const Metrics& metrics);
-// Of a launch. Our own replays find the caches warm: what they say of the memory system is too little where DRAM, measured
-// in place, was busier.
+// The same for a launch. The collector's replays find warm caches, so their figure for the memory system is too low where DRAM,
+// measured in place, was busier.
 std::optional<double> memory_throughput(const NcuSample& sample);
 
-// Which part that is; nothing where none of those measured is as busy as the whole.
+// Which part of the memory system that is; nothing where no measured part is as busy as the whole.
 std::optional<MemoryLevel> busiest_memory(const Metrics& metrics);
 std::optional<MemoryLevel> busiest_memory(const NcuSample& sample);
 

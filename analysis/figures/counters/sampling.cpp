@@ -104,7 +104,7 @@ class StageSamples {
     return mean == found->second.end() ? std::nullopt : mean->second.value();
   }
 
-  // Of a second, on each GPU that has both directions.
+  // The DRAM traffic per second of each GPU that has both directions.
   std::vector<DramUse> dram_use() const {
     std::vector<DramUse> uses;
     const auto read = means_.find(kDramRead);

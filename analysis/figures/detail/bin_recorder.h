@@ -11,7 +11,7 @@
 namespace nl::analysis {
 
 // Which bin each moment inside the stages falls into, as each lane sees it. A BudgetSweep over all windows says why a GPU is
-// idle; what it does meanwhile is told by add(), in the order of start and with the work that the sweep gets.
+// idle; add() says what it does otherwise, in the order of start and with the work that the sweep gets.
 class BinRecorder : public IdleListener {
  public:
   // The windows by start; `exact` by start. `listed`: by window, its place in the list of steps, or kNone.

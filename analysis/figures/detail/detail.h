@@ -20,7 +20,7 @@ struct DetailLimits {
 // What report.html explores. `cited`: stretches of time that must be among the exact windows, the most important first.
 Detail make_detail(const Trace& trace, const WarmupRule& warmup, const Spans& cited, const DetailLimits& limits = {});
 
-// The moments that the run's findings and figures speak of.
+// The moments that the run's findings and figures refer to.
 Spans cited_moments(const Run& run);
 
 }  // namespace nl::analysis

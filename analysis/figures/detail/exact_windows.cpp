@@ -98,7 +98,7 @@ class WindowChoice {
 
 using WindowsOfStage = std::vector<const Window*>;
 
-// By stage, those that last shortest first: a stage around others would take the room of theirs.
+// By stage, those with the shortest windows first: a stage around others would leave no room for them.
 std::vector<WindowsOfStage> windows_by_stage(const std::vector<Window>& windows) {
   std::map<std::uint32_t, WindowsOfStage> stages;
   for (const Window& window : windows)

@@ -33,7 +33,7 @@ class OpenSet {
   std::priority_queue<End, std::vector<End>, std::greater<>> by_end_;
 };
 
-// Of one thread: the ranges that are open.
+// The open ranges of one thread.
 class RangeLayout {
  public:
   RangeLayout(const Trace& trace, std::vector<InnermostItem::Stretch>& stretches) : trace_(trace), stretches_(stretches) {}

@@ -19,7 +19,7 @@ class InnermostItem {
     Ns start_ns = 0;
     std::uint32_t range = kNone;
   };
-  // `items`: by range, what it counts as; kNone: it does not. The ranges by start, longest first.
+  // `items`: by range, the item that it counts as, or kNone. The ranges must be sorted by start, longest first.
   InnermostItem(const Trace& trace, const std::vector<std::uint32_t>& items, const std::vector<std::uint32_t>& ranges_by_start);
 
   bool any() const { return any_; }
@@ -49,7 +49,7 @@ class InnermostStages {
   void each(std::uint32_t process, Ns start_ns, Ns end_ns, Visit visit) const {
     each_in(parts_[process], start_ns, end_ns, visit);
   }
-  // The same for the parts that are one window's own: with many windows open, most parts are others'.
+  // The same for the parts that belong to one window: where many windows are open, most parts belong to others.
   template <class Visit>
   void each_of_window(std::uint32_t window, Ns start_ns, Ns end_ns, Visit visit) const {
     each_in(own_[window], start_ns, end_ns, visit);

@@ -20,7 +20,7 @@
 // What slices refer to by number: names, kernels, operators, layers and lines of the program.
 namespace nl::analysis {
 
-// Names by number, as far as somebody asked for them: a capture may have a hundred thousand names of ranges.
+// Numbers only the names that were asked for: a capture may have a hundred thousand names of ranges.
 template <class Key>
 class UsedNames {
  public:
@@ -51,7 +51,7 @@ class NameTable {
   std::unordered_map<std::uint64_t, std::uint32_t> known_;  // by kind and string
 };
 
-// The kernels by name and launch configuration, those that are asked for.
+// The kernels that were asked for, by name and launch configuration.
 class KernelTable {
  public:
   KernelTable(const Trace& trace, NameTable& names) : trace_(trace), names_(names), of_shape_(trace.shapes.size(), kNone) {}
@@ -75,7 +75,7 @@ class Origins {
  public:
   Origins(const Trace& trace, const std::vector<std::uint32_t>& ranges_by_start);
 
-  // `from`: of the work itself; `launch`: where that says nothing.
+  // `from`: the origin of the work itself; `launch`: used where `from` lies in no operator.
   std::uint32_t operator_of(const WorkOrigin& from, const WorkOrigin& launch);
   std::uint32_t layer_of(const WorkOrigin& from, const WorkOrigin& launch);
   std::vector<std::string> take_operators() { return used_operators_.take(); }

@@ -95,7 +95,7 @@ DevicePeaks derive(const Device& device) {
   return peaks;
 }
 
-// Of a GPU that the capture's own table lacks only the number is known.
+// False for a GPU that the capture's own table lacks: only its number is known.
 bool is_described(const Device& device) { return !device.name.empty() || device.sm_count > 0 || device.bandwidth_bytes_per_s > 0; }
 
 const Device* find_device(const Run& run, std::int32_t id) {
@@ -116,7 +116,7 @@ std::optional<double> memory_bandwidth(const Run& run, std::int32_t id) {
   return static_cast<double>(device->bandwidth_bytes_per_s);
 }
 
-// Of all GPUs whose bandwidth is known.
+// The DRAM use of all GPUs whose bandwidth is known.
 std::optional<double> dram_pct(const Run& run, const std::vector<DramUse>& uses) {
   double bytes = 0, possible = 0;
   for (const DramUse& use : uses) {
@@ -129,7 +129,7 @@ std::optional<double> dram_pct(const Run& run, const std::vector<DramUse>& uses)
   return 100 * bytes / possible;
 }
 
-// From what was measured in place; see memory_throughput.
+// Uses what was measured in place; see memory_throughput.
 void fill_sample(const Run& run, std::int32_t device, NcuSample& sample) {
   if (sample.measured_by != Meter::kCupti || !sample.values[Metric::kDramBytes] || !sample.ncu_duration_ns) return;
   const auto pct = dram_pct(run, {{device, *sample.values[Metric::kDramBytes], static_cast<double>(*sample.ncu_duration_ns)}});

@@ -14,7 +14,7 @@ namespace nl::analysis {
 // count, * stands for any characters, and all else must be there: "L4" is not "L40S", nor "H200" a "GH200".
 bool device_name_matches(std::string_view name, std::string_view pattern);
 
-// From the table, else derived from the device's own clock, SMs and memory and marked so. Where neither is
+// The peaks from the table, else derived from the device's own clock, SMs and memory and marked so. Where neither is
 // possible the peaks hold no numbers, and the notes say why. Of several entries that match the first counts.
 DevicePeaks device_peaks(const Device& device, const std::vector<DeviceTableEntry>& table);
 

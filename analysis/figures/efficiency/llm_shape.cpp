@@ -36,7 +36,7 @@ class Attributes {
     return value && *value > 0 ? value : std::nullopt;
   }
 
-  // "256,512"; empty where one of them is no number
+  // "256,512"; empty where one of them is not a number
   std::vector<double> numbers(const std::string& name) const {
     const std::string value = text(name);
     std::vector<double> found;
@@ -196,7 +196,7 @@ void read_run(const Attributes& in, LlmShape& shape) {
   shape.stage_bytes = in.numbers_below("stage_bytes");
 }
 
-// Whoever writes both down finds a wrong one here.
+// A config may state the parameters and the shape. If the two disagree, one of them is wrong, and a note says so.
 void check_parameters(const Attributes& in, LlmShape& shape) {
   const auto said = in.positive("parameters");
   if (!said || !shape.missing.empty()) return;

@@ -66,13 +66,13 @@ struct LlmShape {
   std::string weight_dtype, compute_dtype, kv_dtype;  // empty: not known
   double tensor_parallel = 1;
   std::optional<double> batch_size, prompt_tokens, decode_tokens;
-  std::map<std::string, double> stage_flops, stage_bytes;  // of one window, for what is no transformer
+  std::map<std::string, double> stage_flops, stage_bytes;  // of one window, for models other than transformers
 
   std::vector<std::string> missing;      // keys without which the decoder's work is not known; empty: it is
   std::vector<std::string> assumptions;  // what was not said and how it was taken
 };
 
-// From ModelInfo::attributes; what is no sensible number is left out and said in `assumptions`.
+// From ModelInfo::attributes. A value that makes no sense is left out, and `assumptions` says so.
 LlmShape read_llm_shape(const std::map<std::string, std::string>& attributes);
 
 // Bytes of one value: 2 for bf16, half a byte for int4; nothing for an unknown type.
@@ -85,7 +85,7 @@ struct ParameterCount {
 };
 ParameterCount count_parameters(const LlmShape& shape);
 
-// Of one layer, in weights.
+// The number of weights in the parts of one layer.
 struct LayerWeights {
   double qkv = 0;    // with latent attention: both steps of the query, the down projection of keys and values
   double kv_up = 0;  // latent attention only: from the compressed keys and values to the heads'

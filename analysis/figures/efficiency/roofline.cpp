@@ -89,7 +89,7 @@ void add_tensor(const Metrics& metrics, LaunchFlops& flops) {
     if (const double ops = splits.begin()->second; ops > 0) flops.by_precision[{"tensor " + peak_dtype(source), peak_dtype(source)}] += ops;
 }
 
-// HFMA2 also loads constants, and converts between bf16 and f32 as HADD2 does for f16. Nobody moves values with HMUL2.
+// HFMA2 also loads constants, and converts between bf16 and f32 as HADD2 does for f16. HMUL2 is never used to move values.
 struct VectorCounts {
   double single = 0, half = 0, half_products = 0;
 

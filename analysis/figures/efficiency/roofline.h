@@ -25,7 +25,7 @@ struct LaunchFlops {
 };
 
 // `kind`: what the kernel does. Elementwise kernels, copies, reductions and norms compute in single precision whatever their
-// data are; compilers convert and move values with half-precision instructions, which are no work.
+// data are; compilers convert and move values with half-precision instructions, which do not count as work.
 LaunchFlops count_flops(const std::map<std::string, double>& metrics, KernelClass kind = KernelClass::kOther);
 
 // A point for every launch of the run that ncu measured with FLOP counts, DRAM bytes and a duration, and notes for those that

@@ -19,13 +19,13 @@ struct StageWork {
 // A prompt of `prompt` tokens in each of `batch` sequences, from an empty cache.
 StageWork prefill_work(const LlmShape& shape, double batch, double prompt);
 
-// `steps` steps that follow it, each of one new token a sequence.
+// `steps` decode steps after that prompt, each of one new token per sequence.
 StageWork decode_work(const LlmShape& shape, double batch, double prompt, double steps);
 
 // The mean of those steps.
 StageWork decode_step_work(const LlmShape& shape, double batch, double prompt, double steps);
 
-// Empty terms where the shape does not describe it.
+// The terms are empty where the shape does not describe the vision part.
 StageWork vision_work(const LlmShape& shape, double batch);
 StageWork projector_work(const LlmShape& shape, double batch);
 

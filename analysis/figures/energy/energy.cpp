@@ -192,7 +192,7 @@ EnergyCurve EnergyCurve::of_counter(const std::vector<PowerSample>& samples, std
   for (const PowerSample& sample : samples) {
     if (sample.device != device || !sample.energy_j) continue;
     if (before && *sample.energy_j < *before) return {};  // the driver was loaded anew: nothing holds
-    // Between two changes the counter stands still while the GPU does not: only changes are points.
+    // The counter is constant between two updates although the GPU uses energy: only updates are points.
     if (before && *sample.energy_j > *before) curve.points_.push_back({sample.utc_ns, *sample.energy_j, true});
     before = sample.energy_j;
   }

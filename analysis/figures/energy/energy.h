@@ -47,7 +47,7 @@ class EnergyCurve {
   std::vector<Point> points_;
 };
 
-// Sorted, overlapping ones joined, empty ones left out.
+// Sorts the windows, joins those that overlap and drops empty ones.
 std::vector<UtcWindow> united(std::vector<UtcWindow> windows);
 bool overlaps(const std::vector<UtcWindow>& united, const UtcWindow& window);
 

@@ -18,7 +18,7 @@ namespace nl::analysis {
 namespace {
 
 constexpr std::size_t kMaxHostLines = 200, kMaxSyncLines = 50, kMaxWaitStacks = 2000;
-constexpr double kWorthNoting = 0.05;  // of a stage's time: below that nobody misses what its waits fall on
+constexpr double kWorthNoting = 0.05;  // of a stage's time: for less waiting than this no note says what is missing
 
 // A time that samples share out among what they fall on; nothing of it where they are too few.
 class SharedTime {
@@ -103,7 +103,7 @@ class SyncSamples {
   std::vector<std::map<std::uint32_t, std::uint64_t>> frames_;  // by stage: samples of each
 };
 
-// Of one stage, most samples first.
+// The stacks of one stage, most samples first.
 std::vector<WaitStack> stage_stacks(const Trace& trace, const HostHits& hits, const StageEntry& stage) {
   std::map<std::vector<std::uint32_t>, std::uint64_t> counts;
   for (const std::uint32_t sample : hits.samples) ++counts[trace.host.stacks[trace.host.samples[sample].stack]];

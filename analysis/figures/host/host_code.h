@@ -16,7 +16,7 @@ struct HostFigures {
 };
 
 // What the host did while the GPU waited for launches. The stages are those of the table in its order; `hits` by stage; empty:
-// nobody looked at the host.
+// the host was not sampled.
 HostFigures host_figures(const Trace& trace, const std::vector<Window>& windows, const std::vector<HostHits>& hits,
                          const std::vector<StageEntry>& stages);
 

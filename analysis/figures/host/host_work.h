@@ -8,7 +8,7 @@
 
 namespace nl::analysis {
 
-// What kind of code a frame is, by module, function and source; nothing where that is for its caller to say (contextlib, numpy).
+// What kind of code a frame is, by module, function and source; nothing where only its caller shows it (contextlib, numpy).
 std::optional<HostWork> work_of(const HostFrame& frame);
 
 // What kind of code stacks run.
@@ -16,8 +16,8 @@ class HostWorks {
  public:
   explicit HostWorks(const std::vector<HostFrame>& frames);
   HostWork of_frame(std::uint32_t frame) const { return works_[frame].value_or(HostWork::kOther); }
-  // The innermost frame decides that says something. PyTorch underneath a module is the modules' overhead, and underneath a
-  // tokenizer, a sampler or a wait it is theirs.
+  // The innermost frame whose kind is known decides. PyTorch called by a module counts as the overhead of modules; called by a
+  // tokenizer, a sampler or a wait it counts as theirs.
   HostWork of_stack(const std::vector<std::uint32_t>& stack) const;
   // The line that makes a call: the innermost that is not PyTorch's own.
   std::uint32_t calling_frame(const std::vector<std::uint32_t>& stack) const;

@@ -25,7 +25,7 @@ struct KernelList {
   std::optional<Remark> fallback;                   // no kernel ran in the stages: those of the whole capture are chosen
 };
 
-// Every kernel of the capture, by name and GPU. Warm-up counts in their times; what runs only there is chosen last.
+// Every kernel of the capture, by name and GPU. Their times include warm-up; kernels that run only in warm-up are chosen last.
 KernelList list_kernels(const StagedTrace& staged, const GpuSweep& sweep, const KernelChoice& choice);
 
 // The kernels alone, for passes that still have to choose what they measure.

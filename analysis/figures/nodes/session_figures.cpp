@@ -14,7 +14,7 @@
 namespace nl::analysis {
 namespace {
 
-// Of each iteration: its operators that no other one called.
+// The sum of the operators that no other operator called, for each iteration.
 std::vector<Ns> operator_sums(const ModelSession& session) {
   std::vector<Ns> sums(session.profiled_ns.size());
   for (const NodeRun& run : session.runs) {

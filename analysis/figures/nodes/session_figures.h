@@ -14,8 +14,8 @@ SessionEntry session_figures(const ModelSession& session);
 // The operators of a model that was run, added up by type over all iterations.
 OperatorTable table_of(const ModelSession& session);
 
-// Node by node, over the iterations that ran the same nodes with the same shapes: a step for each such set of iterations, the one with
-// the most time first. Where shapes change nearly every time, as those of a growing cache, iterations with the same nodes
+// A step for each set of iterations that ran the same nodes with the same shapes, node by node; the set with the most time comes
+// first. Where shapes change nearly every time, as those of a growing cache, iterations with the same nodes
 // are one set, and the shapes are those of its median iteration.
 std::vector<OperatorStep> steps_of(const ModelSession& session);
 

@@ -43,7 +43,7 @@ struct Catalogue {
   std::unordered_map<std::string, std::uint32_t> group_ids_, item_ids_;
   std::string key_;
 };
-// Those that the trace has, the best first: ranges that are nobody's operators count only where none are marked.
+// The sources that the trace has, the best first. Ranges that mark no operators are used only where no operators are marked.
 std::vector<RangeSource> range_sources(const Trace& trace);
 Catalogue catalogue_of(const Trace& trace, RangeSource source);
 

@@ -21,7 +21,7 @@ constexpr const char* kNoLayers =
     "the capture has no ranges of the domain LLM.layers; call watch_modules(model) of nl_stage_nvtx in the workload, "
     "or open nl::nvtx::Layer in its layers";
 
-// The layer's range name without its domain; empty where it is none.
+// The layer's range name without its domain; empty where the range is not a layer.
 std::string_view layer_range(const Trace& trace, const Range& range) {
   const std::string& domain = trace.strings[range.domain];
   const std::string_view name = trace.strings[range.name];

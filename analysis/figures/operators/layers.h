@@ -13,7 +13,7 @@ namespace nl::analysis {
 
 // The layers that ranges stand for.
 struct LayerRanges {
-  std::vector<std::uint32_t> of_range;  // index into names; kNone: it is no layer
+  std::vector<std::uint32_t> of_range;  // index into names; kNone: it is not a layer
   std::vector<std::string> names;
 };
 LayerRanges layer_ranges(const Trace& trace);
@@ -25,7 +25,7 @@ struct LayerTable {
   std::string note;  // why there are none, or which are left out
 };
 LayerTable layer_table(const Trace& trace);
-// The same with times that are tallied otherwise.
+// The same, with times from another tally.
 LayerTable layer_table(const Trace& trace, const std::function<RangeTally(const RangeItems&)>& tally);
 
 }  // namespace nl::analysis

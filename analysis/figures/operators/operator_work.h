@@ -14,7 +14,8 @@
 
 namespace nl::analysis {
 
-// How long the work of the steps takes where nothing but it is traced: what an operator is worth, whose own pass slows everything down.
+// How long the work of the steps takes in the clean pass, which traces nothing else. The operator pass slows everything down, so an
+// operator gets these times.
 class CleanTimes {
  public:
   CleanTimes(const Trace& trace, const StepWindows& windows);
@@ -25,8 +26,8 @@ class CleanTimes {
   };
   const Stage* stage(const std::string& name) const;
 
-  // The mean of this work in the stage, by its launch configuration or size where the stage has it so; nothing: the stage has
-  // no work of this name. The trace is the one that the row is of.
+  // The mean time of this work in the stage, of the same launch configuration or size where the stage has it; nothing where the
+  // stage has no work of this name. `trace` is the trace of the row.
   std::optional<double> mean_of(const std::string& stage, const Trace& trace, const WorkRow& row) const;
   std::optional<double> mean_of_name(const std::string& stage, const std::string& name) const;
 
@@ -66,7 +67,7 @@ class OperatorWork {
   };
   const std::vector<Stage>& stages() const { return stages_; }
 
-  // How long it takes in the clean pass; as recorded where that has no such work in the stage.
+  // How long the work takes in the clean pass; the recorded time where the clean pass has no such work in the stage.
   double time_of(const std::string& stage, const WorkRow& row) const;
 
   // Host and GPU time of other ranges of these steps, or of the operators, over all measured steps of the clean pass.

@@ -15,7 +15,7 @@ struct OperatorOptions {
   std::size_t top_shapes = 5;
 };
 
-// What is known of operators and layers: the parts of a Run of these names.
+// What is known of operators and layers. Each member goes to the member of Run with the same name.
 struct OperatorFigures {
   std::vector<OperatorTable> operators;
   std::string operators_note;
@@ -32,7 +32,7 @@ struct OperatorFigures {
 // also to those in which it was captured, which are inside.
 void add_operators(const Trace& trace, const OperatorOptions& options, OperatorFigures& figures);
 
-// The same of ranges that are catalogued and tallied already.
+// The same for ranges that are already in a catalogue and tallied.
 OperatorTable operator_table(const Trace& trace, RangeSource source, const Catalogue& catalogue, const RangeTally& tally,
                              const OperatorOptions& options);
 

@@ -20,7 +20,7 @@ struct RangeItems {
   std::uint64_t left_out = 0;  // never closed, or closed by another thread
 };
 
-inline constexpr std::uint32_t kGraphName = kNone;  // stands for a CUDA graph that was traced as a whole
+inline constexpr std::uint32_t kGraphName = kNone;  // stands for a CUDA graph that was captured at graph level
 
 struct GpuWork {
   std::uint64_t calls = 0;
@@ -49,14 +49,14 @@ struct RangeTally {
   Ns capture_cuda_ns = 0;  // all GPU work of the capture
 };
 
-// A range never closed, or closed by another thread, has no time that could be counted.
+// False for a range that was never closed, or closed by another thread: it has no time that could be counted.
 bool is_countable(const Trace& trace, const Range& range);
 
 // Work belongs to the ranges around its launch and, from a CUDA graph, to those around the making of its node inside them; its
 // stage is that of the launch. Ranges never closed or closed by another thread must be left out of `items` (kNone). One pass over the
 // GPU's work, whose cost does not depend on how many ranges there are while calls stay between the same two.
 RangeTally tally_ranges(const Trace& trace, const RangeItems& items);
-// The host's part of it alone.
+// Only the host times of such a tally.
 RangeTally tally_host_ranges(const Trace& trace, const RangeItems& items);
 
 // The place of a stage in the list, to which it is added where it is new. Decode steps are part of decode, as in every split by stage.
@@ -68,7 +68,7 @@ std::vector<std::uint32_t> by_time(const RangeTally& tally, const std::vector<st
 // The kernels, copies and sets with the most time that were launched inside.
 std::vector<OperatorKernel> top_work(const Trace& trace, const GroupTime& time, std::size_t top);
 
-// A kernel, a copy or set, or a CUDA graph that was traced as a whole.
+// A kernel, a copy or set, or a CUDA graph that was captured at graph level.
 struct WorkRow {
   std::uint32_t name = 0;       // of Trace::strings, or kGraphName
   std::uint32_t shape = kNone;  // of Trace::shapes: a kernel

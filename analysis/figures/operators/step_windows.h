@@ -25,7 +25,7 @@ struct StepWindow {
 };
 
 // The windows by which operators are counted. Requests and decode are made of them; what lies inside one, sampling for instance, is part
-// of it. A stage with a name of its own counts where it has nothing to do with them, and decode where its steps are not marked.
+// of it. A stage with another name counts where it lies outside all of them, and decode where its steps are not marked.
 class StepWindows {
  public:
   explicit StepWindows(const StagedTrace& staged);
@@ -35,7 +35,7 @@ class StepWindows {
   // The innermost around this stretch of a thread's time; kNone: none.
   std::uint32_t find(std::uint32_t thread, Ns start_ns, Ns end_ns) const;
   std::uint32_t parent(std::uint32_t window) const { return parents_[window]; }  // the step around it; kNone: none
-  // The windows of a stage are warm-up where those of the other trace are, of the same workload, as far as both have as many.
+  // Takes over which windows are warm-up from another trace of the same workload, for stages with as many windows in both.
   void take_warmup_from(const StepWindows& other);
   std::vector<std::string> stages() const;  // as they first begin
 
@@ -56,11 +56,11 @@ class StepWindows {
 // thread with the most operators, as one.
 StepWindows profile_windows(const Trace& trace);
 
-// What each window has of operators.
+// The operators of each window.
 struct WindowOperators {
   std::vector<std::uint64_t> ranges;    // operators that run in it, those of the windows inside it too
   std::vector<std::uint64_t> replayed;  // work of CUDA graphs that it launches whose nodes were made inside operators
-  // It is looked at: it has ranges or, where no window of its stage has any, replayed work. Warm-up counts only where nothing else is there.
+  // True where the window has ranges, or replayed work where no window of its stage has ranges. Warm-up counts only where it is all.
   std::vector<bool> chosen;
 };
 WindowOperators operators_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators, const RangeIndex& index);

@@ -29,7 +29,7 @@ std::optional<OperatorTimes> times_over(const std::vector<const OperatorStep*>& 
 
 constexpr std::size_t kMostWindows = 16;  // of a stage that times are over
 
-// Of each stage, the window that stands for the others.
+// Chooses the window of each stage that represents the others.
 class Representatives {
  public:
   Representatives(const StepRequest& request, const RangeIndex& index)

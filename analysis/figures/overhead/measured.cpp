@@ -30,7 +30,7 @@ std::vector<double> logs(const std::vector<double>& values) {
   return out;
 }
 
-// A 95 % interval of more than 100 percentage points tells nobody anything.
+// A 95 % interval of more than 100 percentage points is too wide to be useful.
 constexpr double kWidestRange = 1.0;
 
 // Rounded first, so that nothing reads "-0.0 %".

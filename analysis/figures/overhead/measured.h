@@ -9,22 +9,22 @@
 #include "model/perturbation.h"
 #include "model/run.h"
 
-// What profiling cost: unprofiled passes of a workload against profiled ones.
+// The overhead of profiling: unprofiled passes of a workload against profiled ones.
 namespace nl::analysis {
 
 inline constexpr double kSlowdownLimit = 0.10;  // more is warned of
 
-// As a sentence names it.
+// The profiler as a sentence names it.
 std::string profiler_words(PassKind profiler);
 
 // The stages of one pass as the main analysis sees them, from its ranges alone.
 PassTimes pass_times(PassKind profiler, const StagedTrace& staged, Ns duration_ns);
 
 // One row per profiler and stage, from passes in the order they were run. A profiler without stages of its
-// own (ncu takes the place of the stopwatch) is compared by the whole run.
+// own (ncu takes the place of the library that times them) is compared by the whole run.
 Perturbation compare_passes(const std::vector<PassTimes>& passes);
 
-// What profiling cost: unprofiled passes against traced ones. A note says why where it was not measured.
+// The overhead of profiling: unprofiled passes against traced ones. A note says why where it was not measured.
 Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& staged);
 
 // Joules and clocks of the stages. The kernels tell which GPUs were used.

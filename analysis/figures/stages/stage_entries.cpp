@@ -100,7 +100,7 @@ void add_phase_devices(const std::vector<StageDevice>& phase, std::vector<StageD
   }
 }
 
-// Of the busy time of all GPUs: what lies in no stage's range.
+// The share of the busy time of all GPUs that lies outside every stage's range.
 std::optional<double> outside_ranges(const GpuPass& pass) {
   Ns busy = 0, inside = 0;
   for (const LaneTotal& lane : pass.budgets.totals) busy += lane.busy_ns;

@@ -20,10 +20,10 @@ Phases phase_figures(const Trace& trace, const StageTable& table, const std::vec
                      const GpuPass& pass);
 
 // Windows as start and length, in any order. At most kMaxListedWindows values; where there are more windows, each is the median of
-// several that follow each other, and what is left over at the end is dropped: every value stands for as many.
+// several that follow each other, and an incomplete group at the end is dropped, so that every value stands for the same number of windows.
 WindowSeries window_series(std::vector<std::pair<Ns, Ns>> windows);
 
-// Takes the windows out of the stages' series that a reading of a slowed GPU falls into. A reading holds until the next one.
+// Removes from the stages' series the windows in which the GPU was slowed. A reading holds until the next one.
 void leave_out_throttled(const SampledPass& traced, std::vector<StageEntry>& stages);
 
 }  // namespace nl::analysis

@@ -15,7 +15,7 @@
 
 namespace nl::analysis {
 
-// What is shown.
+// The stretch of time that a timeline shows.
 struct TimelineView {
   Ns start_ns = 0, end_ns = 0;
   bool shows(Ns start, Ns end) const { return start < end_ns && end > start_ns; }

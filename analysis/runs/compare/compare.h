@@ -20,8 +20,8 @@ struct CompareOptions {
   std::string whole_stage = {};   // stands for a whole process, start-up included: it decides only where there is no other stage
 };
 
-// The runs of each side in any order; Provenance::captured_at says which came first. Pure, and the same for the same runs: swapping
-// the sides mirrors it exactly.
+// The runs of each side in any order; Provenance::captured_at says which came first. The result depends only on
+// the runs; swapping the sides reverses it exactly.
 Comparison compare(std::span<const Run> a, std::span<const Run> b, const CompareOptions& options = {});
 
 // Two comparisons of the same sides: how long they take, of unprofiled runs, and where the time goes, of profiled ones. Verdict, stages and

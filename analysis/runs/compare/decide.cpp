@@ -10,7 +10,7 @@ namespace nl::analysis {
 namespace {
 
 constexpr std::size_t kResamples = 1000;
-constexpr std::size_t kLeastWindows = 8;  // of a single run: fewer cannot show how they hang together, and are taken as they are
+constexpr std::size_t kLeastWindows = 8;  // of a single run; the order of fewer windows shows nothing, and is ignored
 constexpr double kTrendShows = 0.05;
 
 struct SideValues {
@@ -74,7 +74,7 @@ double noise_floor(const SideValues& sides) {
   return 2 * scatter * std::sqrt(1.0 / static_cast<double>(sides.a.size()) + 1.0 / static_cast<double>(sides.b.size()));
 }
 
-// Of an estimate, or of a change.
+// Sets the interval of an estimate or of a change.
 template <class Ranged>
 void set_interval(std::vector<double> resampled, double tail, Ranged& ranged) {
   const Interval interval = percentile_interval(std::move(resampled), tail);
@@ -82,13 +82,13 @@ void set_interval(std::vector<double> resampled, double tail, Ranged& ranged) {
   ranged.high = interval.high;
 }
 
-// Half of what the middle 68 % span. Exchanged sides give exactly the same, which a sum of squares would not.
+// Half the width of the middle 68 %. Swapped sides give exactly the same, which a sum of squares would not.
 double standard_error_of(const std::vector<double>& differences) {
   const Interval middle = percentile_interval(differences, 0.158655);
   return (middle.high - middle.low) / 2;
 }
 
-// One side's windows, resampled in blocks as long as they hang together.
+// One side's windows, resampled in blocks that are long enough for windows in different blocks to be independent.
 struct Resampled {
   double independent = 1;
   std::vector<double> medians;
@@ -101,7 +101,7 @@ struct Resampled {
   }
 };
 
-// How far a run wanders within itself: the spread of the medians of its fifths. Two runs differ by as much at least.
+// How much a run varies within itself: the spread of the medians of its fifths. Two runs differ by at least as much.
 double wandering(const std::vector<double>& windows) {
   constexpr std::size_t kParts = 5;
   const auto log_of = [](double wall_ns) { return std::log(std::max(1.0, wall_ns)); };
@@ -160,7 +160,7 @@ void Judge::set_intervals(const std::vector<double>& a, const std::vector<double
   set_interval(paired_differences(logs_of(of_a), logs_of(of_b)), std::min(tail_a, tail_b), *line.change);
 }
 
-// As if every run had been captured in the middle of them all.
+// Removes the trend: the values become those that all runs would have at the middle of the series.
 void Judge::take_trend_out(double trend, std::vector<OrderedValue>& values) const {
   double middle = 0;
   for (const OrderedValue& each : values) middle += each.place;  // halves: exact, in whatever order

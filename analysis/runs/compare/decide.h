@@ -23,7 +23,7 @@ class Judge {
   LineTest measure(CompareLine line, std::vector<OrderedValue> values) const;
   // The same decision for one run a side, from the windows of each in the order of time.
   LineTest measure_windows(CompareLine line, const std::vector<double>& a, const std::vector<double>& b) const;
-  // The medians alone: what was not looked into, and why.
+  // Only the medians, for a line that is not tested, and the reason.
   static CompareLine glance(CompareLine line, const std::vector<OrderedValue>& values, LineReason why);
 
   // How likely chance gives the difference, the order of the runs taken into account; nothing where the values do not suffice.
@@ -31,8 +31,8 @@ class Judge {
 
   bool significant(const CompareLine& line) const { return line.q_value && *line.q_value <= options_.significance; }
 
-  // All lines that are looked at together. `floor_decides`: one value a side and no spread decide by the floor for single runs.
-  // `families`: these lines were chosen out of so many times as many; their q-values grow by it.
+  // Decides all lines that are tested together. `floor_decides`: with one value a side and no spread, the floor for single runs decides.
+  // `families`: the lines were chosen out of this many times as many lines; their q-values grow by that factor.
   void decide(std::vector<LineTest>& tests, bool floor_decides, double families = 1) const;
 
  private:
@@ -49,18 +49,18 @@ class Judge {
   double most_degrees_ = 0, most_student_ = 0;  // of lines that all runs have: their t is looked up once
 };
 
-// B's median less A's; what a side lacks counts as nothing.
+// B's median less A's; a missing side counts as zero.
 inline double difference_of(const CompareLine& line) { return (line.b ? line.b->median : 0) - (line.a ? line.a->median : 0); }
 // Why there is nothing to compare: one side lacks it, or both.
 inline LineReason why_not_captured(bool in_a, bool in_b) {
   if (in_a == in_b) return LineReason::kNotCaptured;
   return in_a ? LineReason::kNotCapturedB : LineReason::kNotCapturedA;
 }
-// The line has a verdict that says that something changed.
+// True where the verdict says that something changed.
 inline bool changed(const CompareLine& line) {
   return line.verdict == CompareVerdict::kImproved || line.verdict == CompareVerdict::kRegressed;
 }
-// It is real, though it may be too small to matter.
+// True where the change is real, even if it is too small to matter.
 inline bool is_real(const CompareLine& line) { return changed(line) || line.reason == LineReason::kBelowMinimum; }
 
 }  // namespace nl::analysis

@@ -166,8 +166,8 @@ class MatchMaker {
     }
   }
 
-  // Kernels without a pair that hang together: by the layer that they run in, by what a compiler says it fused, or as the parts of
-  // attention. Groups of more than two are what was fused or split.
+  // Groups kernels without a pair that belong together: by their layer, by what a compiler says it fused, or as the parts of
+  // attention. A group of more than two was fused or split.
   void group_fused() {
     for (const KernelPairing how : {KernelPairing::kStructure, KernelPairing::kTokens, KernelPairing::kRank}) {
       std::vector<KernelMatchUp> groups;

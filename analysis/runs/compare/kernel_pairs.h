@@ -36,8 +36,8 @@ struct KernelMatchUp {
   bool fit_for_tuning = true;
 };
 
-// Every kernel once. The surest way first, as KernelPairing lists them; what was fused or split is told before ranks are compared. Sides
-// exchanged give the same, exchanged.
+// Every kernel once. The surest way first, as KernelPairing lists them; what was fused or split is found before ranks are compared.
+// Swapping the sides swaps the result and changes nothing else.
 std::vector<KernelMatchUp> match_kernels(const std::vector<PairedKernel>& a, const std::vector<PairedKernel>& b);
 
 }  // namespace nl::analysis

@@ -30,9 +30,9 @@ class KernelComparison {
   explicit KernelComparison(const Sides& sides);
   ~KernelComparison();
 
-  // Of each stage: how likely chance gives the differences of its kernels, by Simes' test.
+  // By stage: the probability that chance alone causes the differences of its kernels, by Simes' test.
   std::map<std::string, double> p_values(const Judge& judge) const;
-  // Their times are tested where the stage changed: all kernels of such stages together. Once.
+  // Tests the times of the kernels of all stages that changed, together. Call it once.
   std::vector<StageKernels> decide(const Judge& judge, const RunLines& run);
 
  private:

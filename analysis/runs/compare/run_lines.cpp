@@ -11,7 +11,7 @@
 namespace nl::analysis {
 namespace {
 
-// Collects the lines of a section; what neither side has is no line.
+// Collects the lines of a section. What neither side has gets no line.
 class Section {
  public:
   Section(const Sides& sides, const Judge& judge) : sides_(sides), judge_(judge) {}

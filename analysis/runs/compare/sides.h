@@ -21,7 +21,7 @@ struct Sides {
   bool trend_can_be_told() const { return basis == CompareBasis::kRuns && order != RunOrder::kUnknown; }
 };
 
-// Fills in the runs of a comparison as well: which were left out, and their places.
+// Also fills in the runs of the comparison: which were left out, and their places.
 Sides choose_runs(std::span<const Run> a, std::span<const Run> b, const CompareOptions& options, Comparison& comparison);
 
 // One figure of each run that has it as a finite number, with the run's place.
@@ -29,7 +29,7 @@ using FigureOfRun = std::function<std::optional<double>(const Run&)>;
 std::vector<OrderedValue> values_of(const Sides& sides, const FigureOfRun& figure);
 
 const StageEntry* find_stage(const Run& run, const std::string& name);
-// That at least one run of both sides has with measured windows, by name: the same order from either side.
+// The stages that at least one run of each side has with measured windows, sorted by name so that swapping the sides changes nothing.
 std::vector<std::string> common_stages(const Sides& sides);
 
 }  // namespace nl::analysis

@@ -216,7 +216,7 @@ std::vector<StageKernels> KernelComparison::decide(const Judge& judge, const Run
     for (std::size_t i = 0; i < stage.size() && stage.result.entered; ++i) stage.line(i) = std::move((next++)->line);
     for (KernelPair& pair : stage.result.pairs) {
       if (pair.paired_by != KernelPairing::kRank || !changed(pair.line)) continue;
-      pair.line.verdict = CompareVerdict::kUndecidable;  // a guess that differs is no change of a kernel
+      pair.line.verdict = CompareVerdict::kUndecidable;  // a guess that differs does not mean that the kernel changed
       pair.line.reason = LineReason::kRankOnly;
     }
     result.push_back(stage.take());

@@ -7,8 +7,8 @@
 
 namespace nl::analysis {
 
-// Operators where the run has them one by one with their times, else kernels; or the kind that is asked for, which may have no
-// items. `peaks`: instead of the run's own.
+// The items are operators where the run has each of them with its times, else kernels; or of the kind that is asked for, which may
+// have no items. `peaks` replace the run's own.
 Fingerprint make_fingerprint(const Run& run, std::optional<FingerprintKind> kind = {}, const DevicePeaks* peaks = nullptr);
 
 // How alike two fingerprints are, from 0 to 1; a and b may change places. Items are paired by stage and signature; the items of a stage

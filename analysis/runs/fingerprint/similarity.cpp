@@ -8,7 +8,7 @@
 namespace nl::analysis {
 namespace {
 
-// Steps are at most some thousand operators long; beyond this, what signatures do not pair stays alone.
+// Steps are at most some thousand operators long; beyond this, items that signatures do not pair stay without a partner.
 constexpr std::size_t kMostAligned = 4000;
 
 double cosine(const FingerprintVector& a, const FingerprintVector& b) {

@@ -17,7 +17,7 @@ namespace {
 
 using RunList = std::vector<const GateRun*>;
 
-// Of the metric in this run.
+// The source of the metric's value in this run.
 ExpectationSource source_of(const GateRun& run, const RunMetric& metric) {
   ExpectationSource out = run.from;
   if (metric.unprofiled) out.captured_by = key_of(PassKind::kUnprofiled);
@@ -164,7 +164,7 @@ std::string batch_of(const Run& run) {
   return run.latency.batch ? fmt::format("{:g}", *run.latency.batch) : workload_attribute(run, "batch_size");
 }
 
-// Of one prompt, however many a prefill takes at once.
+// The tokens of one prompt, however many prompts a prefill takes at once.
 std::string prompt_tokens(const Run& run) {
   if (const double told = std::strtod(workload_attribute(run, "prompt_tokens").c_str(), nullptr); told > 0)
     return fmt::format("{:.0f}", told);
@@ -214,7 +214,7 @@ void add_new(HardwareExpectations& own, const std::vector<std::string>& metrics,
   }
 }
 
-// Those of other hardware first, then those of the patterns.
+// The metrics that the file expects of any hardware, then those that match the patterns.
 std::vector<std::string> wanted(const Expectations& expectations, const RunList& runs, const std::vector<std::string>& patterns) {
   std::vector<std::string> out;
   for (const HardwareExpectations& hardware : expectations.hardware)

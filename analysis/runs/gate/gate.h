@@ -21,12 +21,12 @@ GateRun gate_run(const Run& run);
 // mode and model: throws Error(kInput) where the runs, or the runs and the expectations, differ in it.
 std::vector<GateResult> judge(const Expectations& expectations, const std::vector<GateRun>& runs);
 
-// The expectations with what these runs reached: where it is outside the tolerance, of another capture mode or model, or new. What
-// is met stays, so that small steps do not add up unseen. `patterns`: further metrics to expect, "stage.*.median_ms".
+// The expectations, with the values of these runs where these are outside the tolerance, of another capture mode or model, or new. An
+// expectation that is met stays, so that small steps do not add up unseen. `patterns`: further metrics to expect, "stage.*.median_ms".
 // Throws Error(kInput) where an expectation of another capture mode would stay beside them.
 Expectations updated(Expectations expectations, const std::vector<GateRun>& runs, const std::vector<std::string>& patterns);
 
-// The first whose traced figures are of another capture mode than those before it; nullptr where there is none.
+// The first expectation whose traced figures have another capture mode than those before it; nullptr where there is none.
 const Expectation* of_other_mode(const HardwareExpectations& expectations);
 
 }  // namespace nl::analysis

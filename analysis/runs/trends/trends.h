@@ -13,7 +13,7 @@ struct TrendValue {
   std::string hardware, model, precision;
 };
 
-// The values, in the order of time, told apart by hardware, model and precision; with the changes and anomalies of each.
+// The values in the order of time, one series for each hardware, model and precision, with its changes and anomalies.
 std::vector<TrendSeries> trend_series(std::vector<TrendValue> values, TrendBy by, double min_effect);
 
 }  // namespace nl::analysis

@@ -87,7 +87,7 @@ std::vector<std::uint32_t> launching_threads(const Trace& trace) {
   return best;
 }
 
-// Of a process, from one moment on.
+// The rest of a process, from one moment on.
 struct Rest {
   Ns kernel_ns = 0;
   Ns launched_ns = std::numeric_limits<Ns>::max();  // the first launch of this work: a host that runs ahead makes it earlier

@@ -30,10 +30,11 @@ struct FoundStages {
 
 FoundStages find_stages(const Trace& trace, const StageMap& map);
 
-// The same, as ranges of kStageDomain in the trace; its notes say what was found. Once: a trace that has them is left alone.
+// Adds the stages that were found to the trace, as ranges of kStageDomain; the trace's notes say what was found. A trace that has such
+// ranges already stays as it is.
 void add_found_stages(Trace& trace, const StageMap& map);
 
-// Its stages are such: no range that a tool could filter by marks them.
+// True where the stages of the trace were found: the workload has no ranges for them that a tool could filter by.
 bool has_found_stages(const Trace& trace);
 
 }  // namespace nl::analysis

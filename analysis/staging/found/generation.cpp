@@ -17,7 +17,7 @@ struct TypicalStep {
   std::uint32_t length = 0;
   std::uint32_t lookups = 0;       // of embeddings, and of the rows that layers of experts gather
   std::uint32_t first_lookup = 0;  // how far from the start of the step
-  bool launched = false;           // the first lookup is no part of a CUDA graph
+  bool launched = false;           // the first lookup is not in a CUDA graph
 };
 
 class Sorter {

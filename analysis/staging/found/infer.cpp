@@ -98,7 +98,8 @@ ThreadVerdict judge_thread(const Trace& trace, const WorkSequence& sequence) {
   return best;
 }
 
-// Each step from its first launch to that of the next; the last of a run to the end of its wait, or of its work where nobody waits.
+// A step lasts from its first launch to the first launch of the next. The last step of a run lasts to the end of its wait, or to the end of
+// its work where the host does not wait.
 class StepTimes {
  public:
   StepTimes(const Trace& trace, const WorkSequence& sequence, const std::vector<Generation::Step>& steps)
@@ -129,7 +130,7 @@ class StepTimes {
   const Trace& trace_;
   const WorkSequence& sequence_;
   const std::vector<Generation::Step>& steps_;
-  std::unordered_map<std::uint32_t, Ns> ends_;  // by call that nobody waits for: when the last of its work ends on the GPU
+  std::unordered_map<std::uint32_t, Ns> ends_;  // by call that no wait follows: when the last of its work ends on the GPU
 };
 
 void append_stages(const Trace& trace, const WorkSequence& sequence, const std::vector<Generation::Step>& steps,

@@ -19,7 +19,7 @@ struct EngineStep {
   bool told() const { return prefills && decodes; }
 };
 
-// Nothing where the name is no step's.
+// Nothing where the name does not mark a step.
 std::optional<EngineStep> engine_step(std::string_view name);
 
 // The steps of the engine with the most ranges; nothing where no engine's ranges are there. Where names do not tell prefill from
@@ -29,11 +29,11 @@ FoundStages stages_of_engine(const Trace& trace);
 // The ranges that the map names; the first pattern that a name matches decides.
 FoundStages stages_of_map(const Trace& trace, const StageMap& map);
 
-// Prefill and steps of decoding from what repeats in a trace, thread by thread. Nothing where nothing repeats, where it cannot be
-// told where a step begins, and where nothing shows that tokens are generated; the notes say what was seen.
+// Prefill and steps of decoding from what repeats in a trace, thread by thread. Nothing where nothing repeats, where the
+// begin of a step is not known, and where nothing shows that tokens are generated; the notes say what was seen.
 FoundStages infer_stages(const Trace& trace);
 
-// Of one process: the time that is left where its start-up and warm-up are not counted.
+// The time of one process without its start-up and warm-up.
 struct SteadyPart {
   Ns start_ns = 0, end_ns = 0;   // until the end of its last work on a GPU
   Ns first_work_ns = 0;          // where that work began

@@ -103,7 +103,7 @@ class Cutter {
   };
 
   // The neighbourhood that follows a wait in nearly every step. Of several, the one with the lookup of the token's embedding before
-  // the next wait, else the one after the longest pauses. What is looked up after a matrix product is no embedding: layers
+  // the next wait, else the one after the longest pauses. A lookup after a matrix product is not an embedding: layers
   // of experts gather the rows of their tokens in the same way.
   std::uint32_t kind_after_wait() const {
     std::map<std::uint32_t, AfterWait> all;

@@ -33,7 +33,7 @@ class Neighbourhoods {
   bool too_many_ = false;
 };
 
-// A little more or less than the period: a longer context may need a kernel more.
+// True where the distance is about the period: a longer context may need one kernel more.
 inline bool about(std::uint64_t distance, std::uint64_t period) {
   const std::uint64_t apart = distance > period ? distance - period : period - distance;
   return apart * 16 <= period;
@@ -76,7 +76,7 @@ struct Generation {
   struct Step {
     std::uint32_t first = 0, last = 0;  // places in the sequence, last excluded
     bool prefill = false;
-    bool ends_run = false;  // what follows is no step of the same request
+    bool ends_run = false;  // what follows is not a step of the same request
   };
   std::vector<Step> steps;
   std::size_t decode_steps = 0, prefills = 0, runs = 0;

@@ -7,9 +7,9 @@
 
 namespace nl::analysis {
 
-// What a thread put on the GPU, in the order of its launches, as small numbers: equal work has equal numbers. Kernels are told by
-// their names, not by their grids, which grow with the context; copies by their direction; a CUDA graph by all that it runs,
-// in any order, because its streams overtake each other. Waits for the GPU stand among them.
+// What a thread put on the GPU, in the order of its launches, as small numbers: equal work has equal numbers. Kernels are equal
+// by name, not by grid, which grows with the context; copies by direction; CUDA graphs by all that they run, in any order, because
+// their streams overtake each other. Waits for the GPU are in the sequence, too.
 struct WorkSequence {
   static constexpr std::uint32_t kWait = 0;
   static constexpr std::uint32_t kToHost = 1;         // a copy from the device to the host
@@ -30,7 +30,7 @@ std::vector<WorkSequence> work_sequences(const Trace& trace);
 // How much a stretch of a sequence puts on the GPU.
 struct WorkAmount {
   std::uint32_t kernels = 0;
-  std::uint32_t graphs = 0;    // traced as wholes
+  std::uint32_t graphs = 0;    // captured at graph level
   std::uint32_t products = 0;  // matrix products and attention, by name; a graph may hold any number and counts as one
   std::uint32_t training = 0;  // kernels of a backward pass or of an optimizer, by name
   std::uint64_t gpu_ns = 0;
@@ -46,7 +46,7 @@ class WorkAmounts {
   WorkAmount between(std::uint32_t first, std::uint32_t last) const;  // places, last excluded
 
  private:
-  // Sums from the start of the sequence. They may wrap; their differences do not.
+  // Sums from the start of the sequence. They may overflow; their differences are still right.
   struct Sum {
     std::uint32_t kernels = 0, graphs = 0, products = 0, training = 0;
     std::uint32_t blocks = 0, times = 0;  // logarithms in sixteenths

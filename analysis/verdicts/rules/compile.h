@@ -49,7 +49,7 @@ struct CompiledAdvice {
   Sentence text;
 };
 
-// A rule whose texts have been understood.
+// A rule whose texts have been parsed.
 struct CompiledRule {
   const RuleSpec* spec = nullptr;
   std::optional<Expression> where;

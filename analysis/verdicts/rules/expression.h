@@ -53,7 +53,7 @@ struct Node {
   std::optional<std::regex> pattern;
 };
 
-// Why a text is no expression.
+// Why a text is not a valid expression.
 struct Fault {
   std::string what;
   std::size_t at = 0;                   // character, counted from 0
@@ -73,7 +73,7 @@ class Expression {
   Unit unit() const;                                                                    // of the field, where it is a single one
   const Field* field() const { return nodes_[static_cast<std::size_t>(root_)].field; }  // where it is a single one
   Place place() const;                                                                  // of the first field in it
-  // What it comes to. Where it is not known for want of a capture, adds to `missing` what is to blame.
+  // The value of the expression. Where it is unknown because something was not captured, adds that to `missing`.
   Value evaluate(const Subject& subject, std::vector<Missing>& missing) const;
 
  private:

@@ -18,7 +18,7 @@ namespace nl::analysis::rules {
 
 enum class Type : std::uint8_t { kNumber, kTruth, kText };
 
-// What an expression comes to. Not known: something it depends on was not captured, or it has no value
+// The value of an expression. It is not known where something it depends on was not captured, or where it has no value
 // (a division by zero, the mean of nothing).
 struct Value {
   bool known = false;
@@ -41,7 +41,7 @@ struct Value {
   static Value of(const std::optional<T>& value) {
     return value ? of(*value) : not_captured();
   }
-  // Divided by it: no value where that is nothing.
+  // The quotient; no value where the divisor is not above zero.
   template <class T>
   Value over(T whole) const {
     if (!known) return *this;
@@ -73,7 +73,7 @@ struct Field {
 // The fields of a scope, in the order of docs/rules.md.
 const std::vector<Field>& fields_of(RuleScope scope);
 
-// Nothing where there is none. "run.span" reads the run's field from any scope: see expression.h.
+// nullptr where the scope has no such field. "run.span" reads the run's field from any scope: see expression.h.
 const Field* find_field(RuleScope scope, std::string_view name);
 
 std::string_view unit_word(Unit unit);
@@ -107,7 +107,7 @@ Value member_of(const Subject& s) {
   const auto* found = std::invoke(Find, s);
   return found != nullptr ? Value::of(std::invoke(Member, *found)) : Value::not_captured();
 }
-// Of the times of something: no value where it never ran.
+// A member of a time summary; no value where the thing never ran.
 template <auto Member>
 Value member_of_times(const TimeSummary& times) {
   return times.count > 0 ? Value::of(times.*Member) : Value::none();
@@ -118,7 +118,7 @@ const T* pointer_into(const std::optional<T>& value) {
 }
 
 void add_metric_fields(MetricPlace place, std::vector<Field>& fields);  // one for each of model/metrics that rules may ask for
-// Of model/run_metrics: one for each that rules may ask for.
+// Adds a field for each figure of model/run_metrics that rules may ask for.
 void add_figure_fields(RunMetricScope scope, RunPart part, std::vector<Field>& fields);
 void add_time_fields(std::vector<Field>& fields);                   // of the run and of a stage alike
 void add_communication_fields(std::vector<Field>& fields);          // of the run and of a stage alike: a part of the time fields

@@ -21,7 +21,7 @@ Value overlap_share(const Subject& s) {
   return all.known ? Value::of(talk(s)->overlapped_ns).over(all.number) : all;
 }
 
-// That ranks cannot be paired is no want of a capture.
+// Where ranks cannot be paired, another capture would not help: the value is none, not "not captured".
 Value late_time(const Subject& s) {
   if (!talk(s)) return Value::not_captured();
   return talk(s)->late_peer_ns ? Value::of(*talk(s)->late_peer_ns) : Value::none();
@@ -29,7 +29,7 @@ Value late_time(const Subject& s) {
 
 const GpuSpread* spread(const Subject& s) { return pointer_into(s.stage().gpu_spread); }
 
-// Of the whole capture: there may be no stages.
+// The value of the whole capture, because there may be no stages.
 Value of_capture(const Subject& s, double CaptureTotals::* part) {
   return Value::of(s.totals->capture.*part).over(s.totals->capture.busy_ns);
 }

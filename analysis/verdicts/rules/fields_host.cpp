@@ -28,13 +28,13 @@ Value call_share(const Subject& s) {
 
 const HostCode* code_of(const Subject& s) { return pointer_into(s.stage().host_code); }
 
-// Nothing where samples are too few to tell.
+// nullptr where there are too few samples.
 const HostCode* told_code(const Subject& s) {
   const auto& code = s.stage().host_code;
   return code && code->samples >= kMinHostSamples && s.budget() ? &*code : nullptr;
 }
 
-// Of the stage's time: the part of its launch-starved time.
+// A part of the launch-starved time, as a share of the stage's time.
 Value part_of_wall(const Subject& s, double part) {
   return Value::of(part * static_cast<double>(s.budget()->launch_starved_ns)).over(s.budget()->wall_ns);
 }

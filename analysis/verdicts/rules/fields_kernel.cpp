@@ -92,7 +92,7 @@ Value metric(const Subject& s, const char* name, double scale) {
   return found == s.ncu()->metrics.end() ? Value::not_captured() : Value::of(found->second * scale);
 }
 
-// Without stages nobody knows.
+// Without stages the sum is not known.
 Value in_stage(const Subject& s, bool (*matches)(std::string_view)) {
   if (s.run->stages.empty()) return Value::not_captured();
   double sum = 0;

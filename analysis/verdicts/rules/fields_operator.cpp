@@ -27,7 +27,7 @@ Value kernel_calls(const Subject& s) {
   return Value::of(calls);
 }
 
-// Nodes of a model file: of one iteration. Where no backend ran one, these have no value, and no rule abstains for want of them.
+// Nodes of a model file: of one iteration. Where no backend ran one, these have no value, and no rule abstains because they are missing.
 const NodeTotals* nodes_of(const Subject& s) {
   const auto& step = s.totals->nodes[s.table];
   return step && step->operators[s.index].nodes > 0 ? &step->operators[s.index] : nullptr;
@@ -45,7 +45,7 @@ Value node_words(const Subject& s) {
   return nodes && !(nodes->*Member).empty() ? Value::of_text(nodes->*Member) : Value::none();
 }
 
-// Of the time of all nodes.
+// A share of the time of all nodes.
 template <auto Member>
 Value node_share(const Subject& s) {
   const NodeTotals* nodes = nodes_of(s);
@@ -62,7 +62,7 @@ Value chain_part(const Subject& s) {
   return nodes ? Value::of(nodes->chain_ns).over(nodes->own_ns) : Value::none();
 }
 
-// Of the run: the table with the most time that has nodes.
+// For the run it is the table with nodes that has the most time.
 const StepTotals* main_nodes(const Subject& s) {
   const StepTotals* most = nullptr;
   for (const auto& each : s.totals->nodes)

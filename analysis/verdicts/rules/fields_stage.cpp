@@ -30,7 +30,7 @@ constexpr Read efficiency = member_of<&Subject::work, Member>;
 template <auto Member>
 constexpr Read slowdown = member_of<&Subject::slower, Member>;
 
-// Too few windows to tell is no want of a capture.
+// Where a stage has too few windows, another capture would not help: the value is none, not "not captured".
 template <auto Member>
 Value of_stage_or_none(const Subject& s) {
   return s.stage().*Member ? of_stage<Member>(s) : Value::none();

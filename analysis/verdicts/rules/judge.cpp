@@ -59,7 +59,7 @@ double confidence_in(const CompiledRule& rule, const Subject& subject, std::vect
   return held / all;
 }
 
-// What is not captured does not hold: no advice about what nobody saw.
+// A condition on something that was not captured does not hold: a rule gives no advice about what was not measured.
 bool holds(const std::optional<Expression>& when, const Subject& subject) {
   MissingSet ignored;
   if (!when) return true;
@@ -104,7 +104,7 @@ Candidate make(const CompiledRule& rule, const Subject& subject) {
   return candidate;
 }
 
-// What a scope has no subjects for want of; nothing where it has, or where there was nothing to find.
+// The capture without which a scope has no subjects; nothing where it has some, or where there was nothing to find.
 std::optional<Expression::Missing> scope_missing(const Run& run, RuleScope scope) {
   if (scope == RuleScope::kStage && run.stages.empty()) return Expression::Missing{"stages", Capture::kStages};
   if (scope == RuleScope::kKernel && !run.kernels) return Expression::Missing{"kernels", Capture::kCuda};

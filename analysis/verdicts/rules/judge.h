@@ -12,10 +12,10 @@ struct Judgement {
   std::vector<Abstention> abstentions;  // the rules that no subject has the captured inputs for
 };
 
-// What the rules say of a run whose figures are all there. Error(kConfig) for rules that load_rules() would have refused.
+// The findings of the rules about a run whose figures are all set. Error(kConfig) for rules that load_rules() would have refused.
 Judgement judge(const Rules& rules, const Run& run);
 
-// Of a run whose findings, overhead and energy are known.
+// The summary of a run whose findings, overhead and energy are set.
 RunSummary run_summary(const Run& run);
 
 }  // namespace nl::analysis

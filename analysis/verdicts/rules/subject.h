@@ -19,7 +19,7 @@ struct CommunicationTotals {
   std::optional<double> late_peer_ns;  // empty: no collective could be paired
 };
 
-// Of the whole capture, all GPUs added up.
+// Totals of the whole capture, all GPUs added up.
 struct CaptureTotals {
   double busy_ns = 0, exposed_ns = 0, overlapped_ns = 0, late_peer_ns = 0;
   bool paired = false;
@@ -82,12 +82,12 @@ struct RunTotals {
 };
 
 RunTotals total(const Run& run);
-// A request encloses the other stages: what is said of them is not said of it again.
+// True for a request, which encloses the other stages: a finding about them is not repeated for it.
 bool encloses_others(const Run& run, const StageEntry& stage);
-// ncu replays kernels: its passes say nothing about the times in the report.
+// False for ncu: it replays kernels, so its passes say nothing about the times in the report.
 bool is_tracer(PassKind profiler);
 
-// Of the time: the GPU works, or could begin its next work by itself. The rest waits for the host.
+// The part of the time in which the GPU works, or could begin its next work by itself. In the rest it waits for the host.
 double paced_part(const Budget& budget);
 
 struct Subject {

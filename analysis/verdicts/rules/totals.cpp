@@ -220,7 +220,7 @@ void add_activity(StageActivity& sum, const StageActivity& more) {
   sum.longest_gap_at_ns = more.longest_gap_at_ns;
 }
 
-// Its stages, communication and capture.
+// Sets the totals of the run's stages, communication and capture.
 void total_gpus(const Run& run, RunTotals& totals) {
   for (const StageEntry& stage : run.stages) totals.stages.push_back(stage_totals(stage));
   totals.communication.overlapped_ns = overlapped_of(run.phases.devices, gpus_of(run.phases.devices, run.phases.span_ns));
@@ -261,7 +261,7 @@ bool has_stage(const Run& run, StageKind kind) {
   return std::any_of(run.stages.begin(), run.stages.end(), [&](const StageEntry& stage) { return stage_kind(stage.name) == kind; });
 }
 
-// Stages that lie inside others, as sampling does, are no phase: no instant is theirs alone.
+// Stages that lie inside others, as sampling does, are not phases: all of their time belongs to the others, too.
 bool lies_inside_others(const Run& run, const StageEntry& stage) {
   const auto& phases = run.phases.phases;
   return !phases.empty() && std::none_of(phases.begin(), phases.end(), [&](const Phase& phase) { return phase.name == stage.name; });

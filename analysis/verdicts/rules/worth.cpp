@@ -54,8 +54,8 @@ double limited(const Subject& subject, double gain_ns, Ns time_ns) {
   return subject.totals->span_ns ? std::min(ns, static_cast<double>(*subject.totals->span_ns) * own_part(subject)) : ns;
 }
 
-// What profiling adds to a window is the host's time: it is not there to be saved. A gain is the host's as far as it is more
-// than the GPU's work.
+// Profiling adds host time to a window. An unprofiled run does not have that time, so a fix cannot save it. The part of a gain above
+// the GPU's work is host time.
 double added_by_profiling_ns(const Subject& subject, double gain_ns, Finding& finding) {
   const StageSlowdown* slower = subject.slower();
   if (!slower || !slower->slowdown || *slower->slowdown <= 0) return 0;
@@ -85,7 +85,7 @@ auto rank(const Finding& finding) {
   return std::tuple(finding.about, idle, -worth, -static_cast<int>(finding.severity), -finding.confidence);
 }
 
-// A kernel's findings have a cause in common with each other, not with those of another kernel.
+// Findings about one kernel may share a cause; findings about different kernels do not.
 std::string cause_key(const Finding& finding) {
   return finding.scope == RuleScope::kKernel || finding.scope == RuleScope::kOperator ? finding.cause + "\n" + finding.subject
                                                                                       : finding.cause;

@@ -7,22 +7,22 @@
 #include "analysis/verdicts/rules/subject.h"
 #include "model/rule.h"
 
-// What a finding is worth to the time from end to end, and what follows from it.
+// How much of the end-to-end time a finding could save, and the severity and order that follow.
 namespace nl::analysis::rules {
 
 using MissingSet = std::vector<Expression::Missing>;
 std::string missing_names(const MissingSet& missing);
 
-// Never more than the subject's time, what a kernel's roofline leaves, or the measured span. A kernel's or operator's time
+// Sets the gain: never more than the subject's time, what a kernel's roofline leaves, or the measured span. A kernel's or operator's time
 // counts as far as it lies in the measured iterations and the GPU sets the pace there: a faster kernel does not help
 // where the GPU waits for the host.
 void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& finding);
 
-// High: worth at least 5 % of the time, with a confidence above 80 % and two pieces of evidence. What is known to be worth
-// less than 1 % is low at most.
+// A finding is high only if it saves at least 5 % of the time, with a confidence above 80 % and two pieces of evidence. One that is known
+// to save less than 1 % is low at most.
 Severity fitting_severity(Severity asked, const Finding& finding);
 
-// What is worth the most first, each followed by those with the same cause; then findings that ask for no change, then those
+// Findings that save the most come first, each followed by those with the same cause; then findings that ask for no change, then those
 // about the measurement.
 void sort_by_worth(std::vector<Finding>& findings);
 

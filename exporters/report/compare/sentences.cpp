@@ -31,7 +31,7 @@ std::string refusal(const Comparability& comparability) {
   return fmt::format("A and B cannot be compared: they differ in {}.", reasons.empty() ? "too much" : join(reasons, "; "));
 }
 
-// The interval says how much could have changed unseen: where that is not little, nobody knows that both take as long.
+// The interval says how much could have changed unseen: where that is not little, it is not known that both take as long.
 std::string what_stayed(const Comparison& comparison, const CompareLine& line, const std::string& times) {
   if (line.reason == LineReason::kNoDifference)
     return fmt::format("B's {} takes exactly as long as A's: {}.", comparison.main_stage, time_text(line.a->median));

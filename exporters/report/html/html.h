@@ -9,14 +9,14 @@
 namespace nl::exporters::html {
 
 // Text that stays text, inside elements and inside quoted attributes: & < > " ' are escaped, control characters become
-// spaces, and bytes that are no UTF-8 become U+FFFD.
+// spaces, and bytes that are not UTF-8 become U+FFFD.
 std::string text(std::string_view raw);
 
-// For what is no markup, such as the strings of a page's data: UTF-8 on one line, and nothing escaped. A name is the same text whether it
+// For text outside markup, such as the strings of a page's data: UTF-8 on one line, and nothing escaped. A name is the same text whether it
 // comes from the capture or from run.json.
 std::string plain(std::string_view raw);
 
-// Every character as it is; each byte that is no UTF-8 becomes U+FFFD.
+// Every character as it is; each byte that is not UTF-8 becomes U+FFFD.
 std::string utf8(std::string_view raw);
 
 // " name="value"", the value escaped.
@@ -34,7 +34,7 @@ struct PageScript {
   std::string_view text, digest;
 };
 
-// That of this build; empty with -Dreport_script=none.
+// The script of this build; empty with -Dreport_script=none.
 PageScript built_in_script();
 
 // The document as a page of its own, with its style and its script inside.
@@ -44,7 +44,7 @@ std::string page(const report::Document& document, const std::string& footer, co
 // Blocks as markup, everything that comes from the run escaped.
 std::string blocks_markup(const report::Blocks& blocks);
 
-// Figures, drawn. Places and widths are percentages: they fit a phone and a poster alike, and their text is never stretched.
+// Draws a figure. Places and widths are percentages: they fit a phone and a poster alike, and their text is never stretched.
 std::string figure_markup(const report::BarChart& chart);
 std::string figure_markup(const report::ColumnChart& chart);
 std::string figure_markup(const report::Explorer& explorer);

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
-// How many bytes the character at `at` has; 0 where it is no valid UTF-8 (overlong forms and surrogates among them).
+// How many bytes the character at `at` has; 0 where it is not valid UTF-8 (overlong forms and surrogates among them).
 std::size_t character_bytes(std::string_view raw, std::size_t at) {
   const auto byte = [&](std::size_t i) { return at + i < raw.size() ? static_cast<unsigned char>(raw[at + i]) : 0u; };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };

@@ -24,7 +24,7 @@ Stages with_budget(const Run& run) {
 
 using Bins = std::vector<BudgetBin>;
 
-// Most runs use one GPU: its communication is none, and no line is spent on it.
+// Most runs use one GPU, which has nothing to communicate with: the line is left out.
 Bins bins_of(const Stages& stages) {
   Bins bins(kBudgetBins.begin(), kBudgetBins.end());
   const bool talks = std::any_of(stages.begin(), stages.end(), [](const StageEntry* stage) { return stage->budget->communication_ns > 0; });

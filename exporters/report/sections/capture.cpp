@@ -89,7 +89,7 @@ std::string engine_text(const Run& run) {
   return version.empty() ? name : name + " " + version;
 }
 
-// Of the tool that made an imported capture, its export says it.
+// For an imported capture, the export names the version of the tool that made it.
 std::string nsys_version(const Run& run) {
   const ImportStats& stats = run.import_stats;
   return run.software.nsys_version.empty() && stats.source_format == SourceFormat::kNsysSqlite ? stats.tool_version

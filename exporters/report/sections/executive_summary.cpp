@@ -156,7 +156,7 @@ Tile computing_tile(const Run& run, const std::optional<MainStage>& stage) {
           "of the wall time of " + stage_title(run, stage->name)};
 }
 
-// Of the resource that limits the stage.
+// The utilisation of the resource that limits the stage.
 Tile utilisation_tile(const Run& run, const std::optional<MainStage>& stage) {
   const StageEfficiency* entry = stage ? efficiency_of(run, stage->name) : nullptr;
   if (entry == nullptr) return {"MFU", kNoValue, ""};

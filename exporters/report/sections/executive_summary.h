@@ -12,7 +12,7 @@
 namespace nl::exporters::report {
 
 // At most five sentences for people who never saw a profiler: how fast it is, whether that is good, what limits it,
-// what to do first, what it costs.
+// what to do first, how much energy it takes and how large the profiling overhead was.
 std::vector<std::string> executive_summary(const Run& run);
 
 // The stage (or phase) that takes most of the measured time.
@@ -74,10 +74,10 @@ std::vector<Recommendation> recommendations(const Run& run, std::size_t most);
 // The actions of a summary, numbered: what to do, what it saves, why, and on request the first suggestion for engineers.
 List action_list(const Run& run, bool for_engineers);
 
-// The first of them; nullptr where none asks for a change.
+// The first finding to work on; nullptr where none asks for a change.
 const Finding* first_to_work_on(const Run& run);
 
-// Why there is nothing to recommend. Rules that were never evaluated give no clean bill of health.
+// Why there is nothing to recommend. Rules that were not evaluated do not show that the run is fine.
 std::string no_advice(const Run& run);
 
 // What is wrong in everyday words; the message where the rule has no such words.

@@ -14,7 +14,7 @@ constexpr double kSmallFrame = 0.005;  // of the whole: narrower ones of one cal
 constexpr std::size_t kDeepest = 100;
 constexpr std::size_t kMostFrames = 1500;  // about 0.5 MB of a page; a graph with more is drawn with fewer narrow ones
 constexpr std::size_t kLongestSource = 120;
-constexpr std::size_t kSpoken = 3;  // frames of the widest path that those who hear it are told
+constexpr std::size_t kSpoken = 3;  // frames of the widest path in the text for screen readers
 
 struct FlameNode {
   std::uint32_t frame = 0;  // of HostStacks::frames

@@ -43,7 +43,7 @@ Whole window_time(const Run& run, const Finding& finding, const StageEntry& stag
   return whole_of(finding, stage.wall.count > 0 ? std::optional(stage.wall.mean_ns) : std::nullopt, unprofiled_ns(run, stage));
 }
 
-// "3.8 ms of 4.3 ms per token", "99 % of 64 ms per token"; empty where it is no part of the whole: the two come from different windows then.
+// "3.8 ms of 4.3 ms per token", "99 % of 64 ms per token"; empty where the two come from different windows: neither is part of the other.
 std::string part_of_each(const std::optional<double>& saved_ns, const Whole& of, const std::string& each) {
   if (!saved_ns || !of.ns || !(*saved_ns <= *of.ns)) return {};
   const std::string saved = rough_time(*saved_ns), whole = rough_time(*of.ns);

@@ -122,7 +122,7 @@ struct Left {
   std::string why;
 };
 
-// What remains of a window when one cause after the other is taken away. The roof is no promise: it bounds what kernels can do.
+// What remains of a window when one cause after the other is taken away. The roof is not a promise: it is a bound of what kernels can do.
 std::vector<Left> waterfall_of(const Run& run, const StageEntry& stage) {
   std::vector<Left> left;
   const auto windows = static_cast<double>(stage.wall.count);

@@ -8,7 +8,7 @@
 
 #include "model/run.h"
 
-// How figures and names are worded in every report. What is not there is said: a dash in tables, never a zero.
+// How figures and names are worded in every report. A missing value is shown as such: a dash in tables, never a zero.
 namespace nl::exporters {
 
 inline constexpr const char* kNoValue = "—";
@@ -41,7 +41,7 @@ std::string rough_share(double share);  // "81 %"
 std::string metric_text(std::string_view metric, double value);  // "12.3 %", "1.20 GB/s", "1.98 GHz"
 
 double round_up(double value);                           // the next of 1, 2, 5, 10 … that holds it: where an axis ends
-std::optional<double> ratio(double part, double whole);  // nothing where the whole is none
+std::optional<double> ratio(double part, double whole);  // nothing where the whole is not above zero
 inline std::optional<double> part_of(Ns part, Ns whole) { return ratio(static_cast<double>(part), static_cast<double>(whole)); }
 std::string join(const std::vector<std::string>& words, const char* between = ", ");
 std::string join_and(const std::vector<std::string>& words);  // "a, b and c"

@@ -190,7 +190,7 @@ std::string markdown_text(std::string_view text) {
   out.reserve(text.size());
   std::size_t backslashes = 0;  // that the text itself has before this character
   for (std::size_t i = 0; i < text.size(); ++i) {
-    // Its own backslashes would take ours for one of them.
+    // Backslashes of the text would escape the one that is added here, so they are doubled.
     if (needs_escape(text, i)) out += std::string(backslashes + 1, '\\');
     backslashes = text[i] == '\\' ? backslashes + 1 : 0;
     out += printable(text[i]);

@@ -12,7 +12,7 @@
 #include "model/run.h"
 #include "model/words.h"
 
-// What several sections say or ask of a run, once.
+// Texts and questions about a run that several sections share.
 namespace nl::exporters::report {
 
 std::string status_sentence(RunStatus status);
@@ -27,14 +27,14 @@ std::string title_of(const Finding& finding);
 std::string source_label(const Run& run);
 // The name of a stage or phase as people read it: "decode", "decode (inferred)".
 std::string stage_title(const Run& run, const std::string& name);
-// Decode as a whole says what its steps say, and a request what its stages say.
+// True for decode where its steps are shown, and for a request where its stages are: it would repeat what they say.
 bool told_by_its_parts(const Run& run, const StageEntry& stage);
 // The stage whose windows are steps: decode_step, else decode, else the one with the most windows; nullptr without any.
 const StageEntry* step_stage(const Run& run);
-// What its measured windows launch of a kernel; nullptr: nothing.
+// The launches of a kernel in the measured windows of a stage; nullptr: there are none.
 const StageLaunches* launches_in(const KernelEntry& kernel, const std::string& stage);
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage);
-// What is to be said of the stages' efficiency, or only why there is none; stages of which the same is said share a line.
+// Notes on the stages' efficiency, or only why there is none; stages with the same note share a line.
 std::vector<std::string> efficiency_notes(const Run& run, bool without_mfu);
 // Which of the stage colours a stage has: "s-0" …
 std::string stage_colour(const Run& run, const std::string& stage);
@@ -51,7 +51,7 @@ Room room_of(const MetricInfo& metric);
 Cell metric_cell(MetricUnit unit, const std::optional<double>& value);
 
 bool by_cupti(const NcuSample& sample);
-// "ncu", "CUPTI" or "ncu and CUPTI": who measured launches of these; empty: nobody.
+// "ncu", "CUPTI" or "ncu and CUPTI": what measured launches of these; empty: none was measured.
 std::string measured_by(const std::vector<KernelEntry>& kernels);
 Text kernel_name(const std::string& name);           // in full, or "(no name)"
 std::string stalls_text(const KernelEntry& kernel);  // "long_scoreboard 41 %, wait 20 %, barrier 9 %", or a dash

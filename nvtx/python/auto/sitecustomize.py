@@ -42,7 +42,7 @@ def _mark():
         if os.environ.get("NL_STAGE_MARK") == "1" and "nl_stage_auto" not in sys.modules:
             _execute(PathFinder.find_spec("nl_stage_auto", [_FOLDER]))
     except Exception:
-        pass  # nobody is there yet to count it, and the workload is not ours to disturb
+        pass  # nothing counts errors yet, and the workload must not be disturbed
 
 
 try:

@@ -61,7 +61,7 @@ def metric(samples, name):
 
 def excuse_bytes(ours, theirs, l2):
     """Of what a kernel reads, L2 holds nothing to all; half is the most that either profiler was seen to change. What it writes
-    goes to DRAM while it runs or stays in L2 and goes later: all of it, or nothing; more than that nobody can have written."""
+    goes to DRAM while it runs or stays in L2 and goes later: all of it, or nothing; more than that cannot have been written."""
     reads, writes = ([metric(some, f"dram__bytes_{part}.sum") for some in (ours, theirs)] for part in ("read", "write"))
     if max(reads) + max(writes) >= l2 or max(reads) > 2 * min(reads) or max(writes) > metric(ours, "lts__t_bytes.sum"):
         return None

@@ -73,7 +73,7 @@ def abandoned(setting):
 
 
 def flushed_while_capturing(setting):
-    """PyTorch captures so that a call of any thread that may wait for the GPU ends the capture: what takes records is none."""
+    """PyTorch captures in a mode in which any call that may wait for the GPU ends the capture: taking records must not be such a call."""
     out = setting.fresh("faults/capture")
     ran = under_ours(setting, [sys.executable, "-c", GRAPHS], out, NL_STAGE_FLUSH_MS="10")
     (nodes,), = rows(our_bundle(setting, out)[0], "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE graphNodeId IS NOT NULL")
@@ -151,7 +151,7 @@ def admin_only():
 
 
 def no_permission(setting):
-    """As nobody: copies of what is needed lie where nobody may read, the counters are refused, the program is not."""
+    """As the user `nobody`: copies of what is needed lie where it may read, the counters are refused, the program is not."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         print("  no permission: needs root and setpriv: not tried")
         return

@@ -59,7 +59,7 @@ def compare(setting, name, theirs, ours):
     total = sum(times_a.values()) or 1
     # Kernels of less than a thousandth of the time are a handful of launches: their spread between two runs is larger.
     # hold runs as long as the host lets it. Kernels of several streams share the SMs: how long one takes depends on which it
-    # meets there, so that two bare runs differ by some percent as well.
+    # meets there, so that two unprofiled runs differ by some percent as well.
     limit = 0.05 if "streams" in name else 0.02
     off = {k[:60]: f"{times_b[k] / times_a[k] - 1:+.1%} of {times_a[k]} ns" for k in times_a
            if times_a[k] > total / 1000 and "hold" not in k and abs(times_b[k] / times_a[k] - 1) > limit}
@@ -105,7 +105,7 @@ def whole_graphs(setting):
     a, b = (rows(sqlite, "SELECT end - start FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE ORDER BY correlationId") for sqlite in found)
     times = [statistics.median(row[0] for row in some) for some in (a, b) if some]
     setting.verdict(name, "graphs", len(a) == len(b) > 0, f"{len(a)} {len(b)}")
-    # How long the GPU takes for tens of small kernels in a row depends on its clocks, which nobody holds here.
+    # How long the GPU takes for tens of small kernels in a row depends on its clocks, which are not locked here.
     setting.verdict(name, "median time within 5%", len(times) == 2 and abs(times[1] / times[0] - 1) < 0.05, f"{times} ns")
     a, b = (rows(sqlite, KERNELS) for sqlite in found)
     setting.verdict(name, "kernels outside of graphs", [r[:10] for r in a] == [r[:10] for r in b], f"{len(a)} {len(b)}")

@@ -37,7 +37,7 @@ class Setting:
         return good
 
     def attempt(self, name, part, *more):
-        """One that cannot be tried is no reason to leave out the others."""
+        """Where one cannot be tried, the others still are."""
         try:
             part(self, *more)
         except Exception as trouble:  # whatever it was, it is told

@@ -3,8 +3,8 @@
 
     compare.py BUNDLE [OPERATORS.json]
 
-Prints a line for each comparison and exits with 1 if one does not hold. The stopwatch is the last line of the traced pass' output;
-OPERATORS.json is what `generate.py --operators` printed.
+Prints a line for each comparison and exits with 1 if one does not hold. The script's own times are the last line of the
+traced pass' output; OPERATORS.json is what `generate.py --operators` printed.
 """
 
 import json

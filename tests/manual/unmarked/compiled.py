@@ -1,4 +1,4 @@
-"""Decode compiled with torch.compile into CUDA graphs, prefill eager: nothing here knows nl-stage. The stopwatch goes to stdout as JSON."""
+"""Decode compiled with torch.compile into CUDA graphs, prefill eager: nothing here knows nl-stage. Its own times go to stdout as JSON."""
 
 import json
 import time

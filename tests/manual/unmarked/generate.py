@@ -2,7 +2,7 @@
 
     python generate.py --family qwen3
 
-The stopwatch of the script goes to the last line of stdout as JSON. --operators runs torch.profiler over one prefill and over
+The script's own times go to the last line of stdout as JSON. --operators runs torch.profiler over one prefill and over
 eight decode steps instead.
 """
 

@@ -1,4 +1,4 @@
-"""A decoder and its loop written by hand, with PyTorch alone: nothing here knows nl-stage. The stopwatch goes to stdout as JSON."""
+"""A decoder and its loop written by hand, with PyTorch alone: nothing here knows nl-stage. Its own times go to stdout as JSON."""
 
 import json
 import time

@@ -67,7 +67,7 @@ Printed print(const nl::orchestrator::RunResult& result, bool json = false) {
 }
 
 nl::Problem problem(nl::Severity severity, const std::string& what, const std::string& where, const std::string& fix) {
-  // Any code of this severity will do.
+  // Any code of this severity is enough.
   for (int i = 0;; ++i)
     if (const auto code = static_cast<nl::Code>(i); nl::words_of(code).severity == severity) return {code, what, where, fix};
 }

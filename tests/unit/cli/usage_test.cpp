@@ -37,7 +37,7 @@ TEST_CASE("cli --json: asked for by us, also where the words are wrong, and not 
   CHECK(asks({"doctor", "--jsno", "--json"}));
   for (const char* verb : {"run", "plan", "try", "bisect"}) {
     INFO(verb);
-    CHECK(asks({verb, "--zzzzzz", "x", "--json", "./workload"}));  // a flag that nobody knows may take a value
+    CHECK(asks({verb, "--zzzzzz", "x", "--json", "./workload"}));  // an unknown flag may take a value
     CHECK(asks({verb, "--zzzzzz=x", "--json", "./workload"}));
     CHECK(asks({verb, "--zzzzzz", "--json", "./workload"}));
     CHECK(asks({verb, "--modle", "x", "--json", "./workload"}));  // --model takes one

@@ -48,7 +48,7 @@ Result denied() {
   return result != nullptr ? std::atoi(result) : 0;
 }
 
-// FAKE_CUPTI_CAPTURING: a graph is captured all the time, by whom nobody says. As with the real driver, a thread must
+// FAKE_CUPTI_CAPTURING: a graph is captured all the time, by a thread that is not named. As with the real driver, a thread must
 // then have left the captures of others alone (CU_STREAM_CAPTURE_MODE_RELAXED) before it asks for what would spoil them.
 Result spoils_capture() {
   if (std::getenv("FAKE_CUPTI_CAPTURING") == nullptr) return 0;

@@ -250,7 +250,7 @@ int run(const std::string& mode, int count) {
     std::thread([] {
       for (;; ++launched) {
         launches(1);
-        std::this_thread::sleep_for(std::chrono::microseconds(1));  // else nobody else may ever get the lock of the fake
+        std::this_thread::sleep_for(std::chrono::microseconds(1));  // otherwise no other thread may ever get the lock of the fake
       }
     }).detach();
     while (launched < 100) pause_ms(1);

@@ -108,7 +108,7 @@ class StepsTest(LoopCase):
                 reader.vision_tower(image)
                 decode(reader, 1)
             """))
-        self.assertEqual(result.text, "v()P(x())s0(x())" * 2)  # the second tower is no part of the step before
+        self.assertEqual(result.text, "v()P(x())s0(x())" * 2)  # the second tower does not belong to the step before
         self.assertEqual(result.fact["errors"], {})
 
     def test_a_vision_tower_inside_a_model(self):

@@ -373,7 +373,7 @@ class LifeTest(StacksCase):
         print(f"sampler: {share:.2%} of the time, {cost_ns / written / 1e3:.0f} us a sample of 60 frames, "
               f"{written / (time_ns - stacks.counts[0][0]) * 1e9:.0f} a second")
         self.assertEqual((written, lost), (len(stacks.samples), 0))
-        self.assertLess(share, 0.03)  # 1.6 % is the aim; in so short a time the first samples and the first block weigh much
+        self.assertLess(share, 0.03)  # 1.6 % is the aim; in so short a time the first samples and the first block count much
 
     def spinning_60_frames_deep(self):
         return self.one("""

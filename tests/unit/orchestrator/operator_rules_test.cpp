@@ -34,7 +34,7 @@ TEST_CASE("cpu_fallback: nodes on the CPU while another provider runs the rest")
   CHECK(found[0].suggestions.size() == 4);
   CHECK(found[0].evidence.at(0).reference == "/operator_steps/0");
   CHECK_FALSE(found[0].gain_ns);
-  // All on the CPU is no fallback, and shape arithmetic that takes nothing is no loss.
+  // All nodes on the CPU are not a fallback, and shape arithmetic that takes no time is not a loss.
   CHECK(judged(made_run({matmul("/a", 70), node_of("/b", "NonZero", OperatorType::kIndex, 20, kCpu)}), "cpu_fallback").empty());
   CHECK(judged(made_run({matmul("/a", 7000, kCuda), node_of("/b", "NonZero", OperatorType::kIndex, 20, kCpu)}), "cpu_fallback").empty());
 }

@@ -1,4 +1,4 @@
-// What the readers say of files that are none of theirs: what is wrong, where, and what to do about it.
+// What the readers say of files of another format: what is wrong, where, and what to do about it.
 #include <cstring>
 #include <filesystem>
 #include <functional>

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The documentation does not drift: every configuration key is described, every relative link leads somewhere, and pages,
-rules and help use the words of docs/glossary.md."""
+rules, help and comments use the words of docs/glossary.md."""
 import pathlib
 import re
 import sys
+
+import comments
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'tests/fixtures/README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
@@ -61,21 +63,45 @@ FOREIGN_WORDS = {
     r'\bwill do\b|\bwould do\b': 'is enough, works',
 }
 
+# Comments refuse one more.
+FOREIGN_IN_COMMENTS = {**FOREIGN_WORDS, r'\blikewise\b': 'the fact again, or "the same for …"'}
+
+
+def quoted_names_removed(lines):
+    """The (number, text) pairs without `names` of files, keys and fields."""
+    return ((number, re.sub(r'`[^`]*`', '', line)) for number, line in lines)
+
 
 def said(path):
     """The lines of a file that users read: all of a page and of a YAML file, of a source its string literals."""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if path.suffix == '.cpp':
             line = ' '.join(re.findall(r'"((?:[^"\\]|\\.)*)"', line)) if not line.startswith('#include') else ''
-        yield number, re.sub(r'`[^`]*`', '', line)  # names of files, keys and fields
+        yield number, line
+
+
+def refused(words, lines, path):
+    """A line for each foreign word in the (number, text) pairs of a file."""
+    for number, line in lines:
+        for word, instead in words.items():
+            if found := re.search(word, line, re.IGNORECASE):
+                yield f'{path.relative_to(ROOT)}:{number}: "{found.group().strip()}": say {instead}'
 
 
 def foreign_words():
     for path in [*PAGES, ROOT / 'CHANGELOG.md', *sorted((ROOT / 'conf').rglob('*.yaml')), *sorted((ROOT / 'cli').glob('*.cpp'))]:
-        for number, line in said(path):
-            for word, instead in FOREIGN_WORDS.items():
-                if found := re.search(word, line, re.IGNORECASE):
-                    yield f'{path.relative_to(ROOT)}:{number}: "{found.group().strip()}": say {instead}'
+        yield from refused(FOREIGN_WORDS, quoted_names_removed(said(path)), path)
+
+
+def foreign_words_in_comments():
+    comments.self_test()
+    planted = list(comments.comments('auto a = "likewise";  // likewise\nint b;  // `nobody` said it\n// Nobody did.\n', '.cpp'))
+    assert len(list(refused(FOREIGN_IN_COMMENTS, quoted_names_removed(planted), ROOT))) == 2, planted
+    sources = list(comments.sources(ROOT))
+    assert len(sources) > 1000, len(sources)
+    for path, kind in sources:
+        lines = quoted_names_removed(comments.comments(path.read_text(), kind))
+        yield from refused(FOREIGN_IN_COMMENTS, lines, path)
 
 
 def commands_in_rules():
@@ -87,7 +113,7 @@ def commands_in_rules():
 
 
 def main():
-    faults = [*undocumented_keys(), *undocumented_formats(), *dead_links(), *foreign_words(), *commands_in_rules()]
+    faults = [*undocumented_keys(), *undocumented_formats(), *dead_links(), *foreign_words(), *foreign_words_in_comments(), *commands_in_rules()]
     print('\n'.join(faults) or f'{len(PAGES)} pages')
     sys.exit(bool(faults))
 

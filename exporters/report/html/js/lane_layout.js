@@ -25,7 +25,7 @@ export function lane_entries(detail) {
   return out.concat(streams.filter(entry => device_of(detail, entry.lane) < 0));
 }
 
-// The emptiest lanes give way where there are more than anybody looks at: stages, streams and budgets never.
+// The emptiest lanes are hidden where there are more than `limit`; stages, streams and budgets never are.
 /** @param {Detail} detail @param {LaneEntry[]} entries @param {number} limit */
 export function busiest_entries(detail, entries, limit) {
   if (entries.length <= limit) return entries;

@@ -73,7 +73,7 @@ export function merged_count(data, index) {
   return data.merged ? data.merged[index] : 1;
 }
 
-// A step's own budget, as the report's tables have it: a moment in two stages at once is told by the rules of each.
+// A step's own budget, as the report's tables have it: a moment in two stages at once counts in each, by its own rules.
 /** @param {Detail} detail @param {number} step */
 export function step_bins(detail, step) {
   const { bins } = detail.steps;

@@ -164,7 +164,7 @@ export class TableTools {
     last_changed = changed;
   }
 
-  // As the address says; what it does not say is as at first. Values that this table has not are none.
+  // Takes the state from the address. What the address does not say, or this table does not have, is as at first.
   /** @param {URLSearchParams | null} state */
   read(state) {
     /** @param {string} key */

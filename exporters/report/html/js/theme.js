@@ -1,4 +1,4 @@
-// The system's theme, until somebody chooses.
+// The system's theme, until the user chooses one.
 import { button, existing } from "./dom.js";
 
 /** @type {(() => void)[]} */

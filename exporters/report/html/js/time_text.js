@@ -25,7 +25,7 @@ export function share_text(part, whole) {
 const axis_units = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]];
 
 // Labels of an axis whose ticks are `step` apart: short ones, counted from a round moment at the left edge once the whole
-// time would be longer than anybody reads. {base: "12.345 s", of(tick): "+250 µs"}
+// time would be too long to read. {base: "12.345 s", of(tick): "+250 µs"}
 /** @param {number} from @param {number} to @param {number} step @returns {{ base: string, of: (tick: number) => string }} */
 export function axis_labels(from, to, step) {
   const fine = axis_units.find(([size]) => step >= size) || axis_units[3], whole = 1000 * fine[0];

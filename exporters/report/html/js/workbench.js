@@ -111,7 +111,7 @@ function build_workbench(place, detail, page_data) {
   return explorer;
 }
 
-// A page of run.json alone has one iteration: what a finding cites of another is no link there.
+// A page of run.json alone has one iteration: what a finding cites of another iteration does not become a link.
 /** @param {Explorer} explorer */
 function unlink_moments(explorer) {
   const { start_ns, span } = explorer.detail;

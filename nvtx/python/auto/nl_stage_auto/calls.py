@@ -1,6 +1,6 @@
 """A call of a model by a loop of the workload's own, or by a CUDA graph that was captured around such a call.
 
-Of calls inside each other the outermost counts; inside generate() none does. Calls that are no prefill and no step run as they are.
+Of calls inside each other the outermost counts; inside generate() none does. Calls that are neither a prefill nor a step run as they are.
 """
 
 import functools

@@ -2,7 +2,7 @@
 
     {"operators": [{"name": "aten::mm", "shapes": "[[1, 2048], [2048, 2048]]", "dtypes": "[bfloat16, bfloat16]"}], "errors": {}}
 
-Shapes are spelled as in the ranges. What is no tensor is a - in dtypes, and left out at the end.
+Shapes are spelled as in the ranges. An argument that is not a tensor is a - in dtypes, and left out at the end.
 """
 
 import os

@@ -104,7 +104,7 @@ class Graphs:
         return replay
 
     def _begin(self):
-        self._end()  # of a capture that nobody ended
+        self._end()  # of a capture that was not ended
         try:
             capture = self._of_thread.capture = _Capture()
             self._captures += 1

@@ -19,7 +19,7 @@ class _PatchingLoader:
         return create(spec) if create is not None else None
 
     def exec_module(self, module):
-        # Nobody who looks at the module later shall find us: inspect, pickle, importlib.resources.
+        # Code that looks at the module later must not find us: inspect, pickle, importlib.resources.
         spec = getattr(module, "__spec__", None)
         if spec is not None:
             spec.loader = self._loader

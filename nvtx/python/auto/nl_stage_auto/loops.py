@@ -16,7 +16,7 @@ from .request import DECODE, PREFILL, Request
 
 
 class LoopRequest(Request):
-    """There is no call around it: no range of its own, and nothing around its steps."""
+    """A loop is not one call, so it has no range, and nothing is marked around its steps."""
 
     __slots__ = ("place", "length", "grows")
 
@@ -39,7 +39,7 @@ class LoopRequest(Request):
 
 
 def kind_of(request, batch, length):
-    """PREFILL, DECODE, or None where it cannot be told."""
+    """PREFILL, DECODE, or None where it is not known."""
     if length == 1:
         return None if request is None else DECODE
     if request is not None and batch == request.batch and (request.grows or request.phase == PREFILL):
@@ -56,7 +56,7 @@ class _State:
 
     def __init__(self):
         self.request = None
-        self.busy = False  # inside a model's call, whose parts are no steps
+        self.busy = False  # inside a model's call, whose parts are not steps
         self.calls = 0
         self.blocks = []  # of no_grad and inference_mode: calls before each
 
@@ -110,7 +110,7 @@ class Loops:
             before.close()
         state.request = self._process.new_loop(model, length)
         state.request.begin_prefill(batch, length)
-        # What takes longer comes inside the range: a stopwatch around the prefill has it, too.
+        # The slow part comes inside the range: a timer of the workload around its prefill contains it, too.
         self._note(before)
         state.request.place = self._process.facts.note_model(model)
 

@@ -84,5 +84,5 @@ class Patches:
             reference, name, inherits = self._made.pop()
             owner = reference()
             current = vars(owner).get(name) if owner is not None else None
-            if getattr(current, _OURS, None) == id(current):  # else somebody has wrapped ours
+            if getattr(current, _OURS, None) == id(current):  # otherwise other code has wrapped ours
                 delattr(owner, name) if inherits else setattr(owner, name, current.__wrapped__)

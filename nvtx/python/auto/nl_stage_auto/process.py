@@ -79,7 +79,7 @@ class Process:
             self._roots.loops.finish_safely()
 
     def end_step(self):
-        """Where what runs next is no part of the step before."""
+        """Is called where what runs next does not belong to the step before."""
         if self._roots is not None:
             self._roots.loops.pause()
 

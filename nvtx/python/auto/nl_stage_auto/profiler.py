@@ -40,7 +40,7 @@ class Profiler:
         return profile
 
     def block(self):
-        """For good: a profiler of the workload may be prepared long before it records."""
+        """Blocks until the process ends: a profiler of the workload may be prepared long before it records."""
         self._blocked = True
         self.off()
 

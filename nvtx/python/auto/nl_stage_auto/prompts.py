@@ -13,7 +13,7 @@ def _is_tokens(tensor):
 
 
 def prompt_of_generate(model, args, kwargs):
-    """(batch, tokens of a prompt, tokens of the result that were given); zeros where that cannot be told."""
+    """(batch, tokens of a prompt, tokens of the result that were given); zeros where that is not known."""
     ids = args[0] if args else kwargs.get("inputs", kwargs.get("input_ids"))
     if ids is None:
         ids = kwargs.get("input_ids")

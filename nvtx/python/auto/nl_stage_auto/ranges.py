@@ -72,7 +72,7 @@ class Ranges:
             self._helper.tokens(prompt=prompt, batch=batch)
 
     def mark_clock(self):
-        """Joins our clock to that of whoever records the marks."""
+        """Joins our clock to that of the profiler which records the marks."""
         if self._backend is None:
             self._bind()
         self._backend.mark(_CLOCK_DOMAIN, f"monotonic_ns={time.monotonic_ns()}")

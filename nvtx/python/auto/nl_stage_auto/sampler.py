@@ -1,4 +1,4 @@
-"""A thread that samples the Python stacks of this process. docs/marks.md says what it costs and what it misses."""
+"""A thread that samples the Python stacks of this process. docs/marks.md states its overhead and what it misses."""
 
 import _thread
 import os
@@ -101,7 +101,7 @@ class Sampler:
             self._faults.note("start of the sampler", error)
 
     def pause(self):
-        """Before fork, which is no place for other threads. True: the thread is gone."""
+        """Ends the thread before a fork, which other threads do not survive. True: the thread is gone."""
         asked, stopped = self._asked_to_stop, self._stopped
         if stopped is None:
             return True
@@ -137,7 +137,7 @@ class Sampler:
 
     def _loop(self, asked_to_stop):
         own = _thread.get_ident()
-        self._ranges.mark_clock()  # the first one loads NVTX, which the marks would do as well
+        self._ranges.mark_clock()  # the first one loads NVTX; otherwise the marks load it
         used_ns = time.thread_time_ns()
         next_clock_ns = time.monotonic_ns() + _CLOCK_NS
         next_write_ns = 0

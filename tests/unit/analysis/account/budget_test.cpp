@@ -246,7 +246,7 @@ TEST_CASE("the budget of a real capture closes, and decode waits for launches") 
   CHECK(decode.launch_latency_ns > decode.launch_starved_ns / 10);
   CHECK(stage(run, "decode").activity->gemm_kernels > 0);
   CHECK(stage(run, "decode").activity->attention_kernels == 8 * 4);  // steps × layers
-  // Of five concatenations a layer and one a step: keys and values, and the angles of the step. The rotary ones are none.
+  // Of five concatenations a layer and one a step: keys and values, and the angles of the step. The rotary ones do not count.
   CHECK(stage(run, "decode").activity->cache_copy_kernels == 8 * (2 * 4 + 1));
   // 25.5 of the GPU's 33 ms are the upload of the weights, before the first range.
   CHECK(*run.phases.gpu_without_range_share == Approx(0.7756).margin(0.0001));

@@ -37,7 +37,7 @@ TEST_CASE("contexts: the oldest of each device, and none that is gone") {
   context_destroyed(context(0x200));
   REQUIRE(device_contexts(found) == 2);
   CHECK(found[0].handle == context(0x201));
-  context_destroyed(context(0x777));  // nobody's
+  context_destroyed(context(0x777));  // was never created
   REQUIRE(device_contexts(found) == 2);
   CHECK((found[0].handle == context(0x201) && found[1].handle == context(0x101)));
   for (const std::uintptr_t left : {0x201, 0x101}) context_destroyed(context(left));

@@ -24,7 +24,7 @@ TEST_CASE("a kernel of a CUDA graph is joined to where its node was captured") {
     CHECK(made_in(first, attention[0]));
     CHECK(made_in(first + 1, mlp[0]));
     CHECK(trace.graph_nodes.at(trace.kernel_nodes[first + 2]).thread != mlp[0].thread);  // made by another thread
-    CHECK(trace.kernel_nodes[first + 3] == kNone);                                       // nobody made it
+    CHECK(trace.kernel_nodes[first + 3] == kNone);                                       // no node was made with this number
   }
 }
 

@@ -171,7 +171,7 @@ TEST_CASE("rates are of all sequences, or said to be of one") {
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Time per output token of each sequence, traced (ms) | 4.000 |"));
   run.latency.batch.reset();  // known, but not always the same
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Output tokens per second, all sequences, traced | 800 |"));
-  run.stages[1].tokens_per_window = 10;  // a token a step: nobody knows the batch
+  run.stages[1].tokens_per_window = 10;  // a token a step: the batch is not known
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Output tokens per second, one sequence, traced | 800 |"));
   CHECK(has(all_sentences(run), ": 800 tokens per second over whole requests, counted as one sequence."));
   run.latency.batch = 1;

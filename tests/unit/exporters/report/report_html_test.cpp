@@ -34,7 +34,7 @@ TEST_CASE("report.html needs nothing from elsewhere and lets no other script in"
   CHECK(has(text, "default-src 'none'; style-src 'sha256-"));
   CHECK(has(text, "script-src 'sha256-"));
   CHECK_FALSE(has(text, "unsafe-inline"));
-  // Scripts name namespaces of SVG and their libraries' homes, which nobody asks for: of them it counts what could ask.
+  // Scripts name SVG namespaces and homes of libraries, which no request goes to: in scripts only what could send a request counts.
   const std::size_t script = text.rfind("<script>"), end = text.find("</script>", script);
   const std::string markup = text.substr(0, script) + text.substr(end), code = text.substr(script, end - script);
   for (const char* outside : {"http://", "https://", "src=", "@import", "url(", "<link", "style=\""}) {

@@ -54,7 +54,7 @@ TEST_CASE("no two fields of that run have the same value, and none is empty") {
 
 namespace {
 
-// One of everything, as the structs are before anybody fills them.
+// One of everything, as the structs are before they are filled.
 nl::Run unfilled_run() {
   nl::Run run;
   run.problems.resize(1);

@@ -145,7 +145,7 @@ struct Scene {
   Strings outcomes() const { return test::outcomes_of(evidence.passes); }
 };
 
-// Leaves a file that is no trace.
+// Leaves a file that is not a trace.
 struct Foreign : Launcher {
   ProcessResult launch(const ProcessSpec& process) override {
     std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "x.nltrace") << "no trace of ours, but long enough to be looked at";

@@ -229,7 +229,7 @@ TEST_CASE("what an interrupted repetition left is gone, from the bundle and from
 
 TEST_CASE("no pass is begun that would not fit the budget, and what is left out is said") {
   Stage stage;
-  // 5 for the first bare pass; each pair takes 5 + 8 + 2: one fits into 30, a second would end at 35.
+  // 5 for the first unprofiled pass; each pair takes 5 + 8 + 2: one fits into 30, a second would end at 35.
   stage.config.perturbation.budget_s = 30;
   stage.play();
   CHECK(stage.actor.order == Strings{"bare", "nsys", "export", "bare", "nsys", "export"});

@@ -61,7 +61,7 @@ TEST_CASE("a user's rule over copies and total time") {
   const Finding& finding = run.findings.front();
   CHECK(finding.rule == "mine");
   CHECK(finding.subject == "prefill");
-  CHECK(finding.severity == Severity::kMedium);  // the rule says high; without a gain nobody knows what it is worth
+  CHECK(finding.severity == Severity::kMedium);  // the rule says high; without a gain its worth is not known
   CHECK(finding.message == "prefill: 31 %");
   CHECK(finding.confidence == 0.5);  // the condition alone: nothing more was asked for
   REQUIRE(finding.evidence.size() == 1);

@@ -18,7 +18,7 @@ using namespace nl::test;
 
 namespace {
 
-// What makes a rule speak about a healthy run, and what comes just short of it.
+// A change that makes a rule report a finding in a healthy run, and one that just fails to.
 struct Case {
   const char* rule;
   const char* subject;
@@ -221,7 +221,7 @@ TEST_CASE("few samples are no finding, and rules that need them say so") {
   const auto abstains = [&](const char* rule) {
     return std::any_of(run.abstentions.begin(), run.abstentions.end(), [&](const Abstention& each) { return each.rule == rule; });
   };
-  CHECK_FALSE(abstains("tokenizer_delays_gpu"));  // known to be no matter for prefill
+  CHECK_FALSE(abstains("tokenizer_delays_gpu"));  // known not to matter for prefill
   for (StageEntry& each : run.stages) spend(run, each.name.c_str(), &Budget::launch_starved_ns, 0.10);
   judge(rules, run);
   CHECK(abstains("tokenizer_delays_gpu"));

@@ -284,7 +284,7 @@ TEST_CASE("a runtime library that only the loader's path has is linked for nsys,
   REQUIRE(nsys.env.size() == 1);
   CHECK(nsys.env[0].second.ends_with("-lib:" + path));
   CHECK(fs::read_symlink(fs::path(nsys.env[0].second.substr(0, nsys.env[0].second.find(':'))) / "libssh.so") == library);
-  fake.missing = {"libother.so.4"};  // of libssh alone a runtime library will do
+  fake.missing = {"libother.so.4"};  // only for libssh a runtime library is enough
   fake.tree.write("loader/libother.so.4", "");
   fake.host.cache.clear();
   CHECK(fake.find().nsys->importer_trouble == "libother.so.4 was not found");

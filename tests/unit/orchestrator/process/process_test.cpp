@@ -423,7 +423,7 @@ TEST_CASE("where argv[0] is killed and its children live, they can be saved once
   CHECK(result.term_signal == SIGKILL);
   CHECK(result.leftovers_killed.empty());
   calls = 0;
-  spec.argv = {"/bin/sh", "-c", "sleep 0.1 & exit 3"};  // nobody killed it
+  spec.argv = {"/bin/sh", "-c", "sleep 0.1 & exit 3"};  // it was not killed
   CHECK(run_process(spec).exit_status == 3);
   spec.argv = {"/bin/sh", "-c", "kill -KILL $$"};  // nothing is left
   CHECK(run_process(spec).term_signal == SIGKILL);

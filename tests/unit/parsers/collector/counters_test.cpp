@@ -101,7 +101,7 @@ TEST_CASE("counters of stages: what each window measured, and when") {
   CHECK(report.windows[1].device == 1);
   CHECK(report.windows[1].first == 4);
   CHECK(report.windows[1].windows == 3);
-  CHECK(report.windows[1].metrics == std::map<std::string, double>{{kRead, 7000}});        // what is no number was not measured
+  CHECK(report.windows[1].metrics == std::map<std::string, double>{{kRead, 7000}});        // NaN: it was not measured
   CHECK(report.notes == std::vector<Remark>{{Code::kCountersFailed, {"no permission"}}});  // of a collector without codes
   CHECK(report.kernels.launches.empty());
 }
@@ -184,7 +184,7 @@ TEST_CASE("counters of several processes: one clock, and a number for each launc
   file.kernel(2, 1, 2000, {30, 5000}).window(1, 1, 2, 0, {100, 5000});
   ScratchFile a(file.whole()), b(other.whole());
   const CounterReport report = read_collector_counters({a.path, b.path});
-  REQUIRE(report.kernels.launches.size() == 2);  // of two processes: nobody knows that they are one
+  REQUIRE(report.kernels.launches.size() == 2);  // of two processes: that they are one is not known
   CHECK(report.kernels.launches[0].pid == 200);
   CHECK(report.kernels.launches[0].id == 0);
   CHECK(report.kernels.launches[1].id == 1);
@@ -267,5 +267,5 @@ TEST_CASE("random damage to counters, samples and stalls crashes neither reader"
     damaged += !read_collector_counters({scratch.path}).rows_damaged.empty();
     read_collector_traces({scratch.path});
   }
-  CHECK(damaged > 200);  // most bytes are values, whose damage nobody can see
+  CHECK(damaged > 200);  // most bytes are values, whose damage cannot be seen
 }

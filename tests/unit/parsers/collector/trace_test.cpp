@@ -265,7 +265,7 @@ TEST_CASE("collector trace: a range whose clock stepped back is counted and left
   REQUIRE(trace.ranges.size() == 3);
   CHECK(trace.ranges[0].start_ns == 100);
   CHECK(trace.ranges[0].end_ns == 400);
-  CHECK(trace.ranges[1].start_ns == 600);  // an empty one is none of them
+  CHECK(trace.ranges[1].start_ns == 600);  // an empty range is not damaged
   CHECK(trace.ranges[1].end_ns == 600);
   CHECK(trace.ranges[2].open);
   for (const Range& range : trace.ranges) CHECK(trace.strings[range.name] != "backward");

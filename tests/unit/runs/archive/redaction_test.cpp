@@ -119,7 +119,7 @@ TEST_CASE("redaction: an exported bundle has no environment, and on request no h
   CHECK(has(everything("plain"), "/home/me/run.py"));
 
   const auto hidden = unpacked({.host = true, .paths = true}, "hidden");
-  CHECK(hidden.bundles[0].about.left_out.size() == 2);  // and trace.pftrace, which is no text
+  CHECK(hidden.bundles[0].about.left_out.size() == 2);  // and trace.pftrace, which is not text
   CHECK_FALSE(has(everything("hidden"), "secrethost"));
   CHECK_FALSE(has(everything("hidden"), "/home/me"));
   CHECK(has(read_text(folder / "plain/run-1/report.html"), "c2VjcmV0aG9zdA=="));

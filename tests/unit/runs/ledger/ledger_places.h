@@ -7,7 +7,7 @@
 #include "runs/ledger/ledger.h"
 #include "tests/unit/files.h"
 
-// What the ledger's tests share: ledgers that nobody else has, and runs made for them.
+// What the ledger's tests share: ledgers that no other test uses, and runs made for them.
 namespace nl::test {
 
 // A new, empty ledger of one of the databases; goes with its owner.

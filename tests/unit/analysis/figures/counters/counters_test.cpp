@@ -197,7 +197,7 @@ TEST_CASE("warm-up windows are left out by their number, where others remain") {
   CHECK(run.stages[0].counters->windows == 2);
   CHECK(run.stages[0].counters->duration_ns == 1000);
   CHECK(run.stages[0].counters->note == "only warm-up windows were measured");
-  apply_stage_counters(report_of({cold(1, 2)}), run);  // one of them is warm-up, and cannot be told apart
+  apply_stage_counters(report_of({cold(1, 2)}), run);  // one of them is warm-up, and which one is not known
   CHECK(run.stages[0].counters->windows == 2);
   CHECK(run.stages[0].counters->note == "warm-up windows were measured together with later ones");
 }

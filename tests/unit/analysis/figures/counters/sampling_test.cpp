@@ -169,7 +169,7 @@ TEST_CASE("what several GPUs move in a stage adds up, percentages are their mean
   CHECK(*sampling.values[Metric::kSmActive] == 60);
   CHECK(*sampling.values[Metric::kDramRead] == 70e9);                         // 4000, 2000 and 1000 bytes in 100 ns
   CHECK(*sampling.values[Metric::kDramWritten] == 20e9);                      // of two of them
-  CHECK(sampling.metrics.at("gpc__cycles_elapsed.avg.per_second") == 1.8e9);  // a clock is no sum
+  CHECK(sampling.metrics.at("gpc__cycles_elapsed.avg.per_second") == 1.8e9);  // a clock does not add up
   CHECK(*sampling.values[Metric::kDram] == 20);                               // 50 + 30 of 100 + 300 bytes a ns: the third says too little
 }
 

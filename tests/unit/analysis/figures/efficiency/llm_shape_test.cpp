@@ -195,6 +195,6 @@ TEST_CASE("each type has its bytes") {
     INFO(type);
     CHECK(nl::analysis::dtype_bytes(type) == size);
     const auto cache = nl::analysis::read_llm_shape({{"dtype", type}}).kv_dtype;
-    CHECK(cache == (size >= 2 ? type : "bf16"));  // what is narrower is no type to keep a cache in unless it is said
+    CHECK(cache == (size >= 2 ? type : "bf16"));  // a narrower type is not taken for the cache unless the model says so
   }
 }

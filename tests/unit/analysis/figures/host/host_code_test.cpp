@@ -138,7 +138,7 @@ TEST_CASE("host code: calls of the operating system on the launching thread, as 
   REQUIRE(code.os_calls.size() == 2);
   CHECK((code.os_calls[0].name == "poll" && code.os_calls[0].count == 2 && code.os_calls[0].time_ns == 60));
   CHECK((code.os_calls[1].name == "read" && code.os_calls[1].count == 1 && code.os_calls[1].time_ns == 50));
-  CHECK_FALSE(run.host);  // nobody sampled
+  CHECK_FALSE(run.host);  // the host was not sampled
 }
 
 TEST_CASE("host code: stages around each other each have their waits, warm-up has none") {

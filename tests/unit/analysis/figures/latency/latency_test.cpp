@@ -228,7 +228,7 @@ TEST_CASE("several stages may begin a request: the time to first token needs the
   short_one.stage("tokenise", 0, 50);
   short_one.stage("prefill", 50, 200);
   CHECK_FALSE(short_one.run_all().latency.ttft);
-  TraceBuilder later;  // what begins after the prompt is no request
+  TraceBuilder later;  // what begins after the prompt is not a request
   later.stage("prefill", 0, 100);
   later.stage("monitor", 50, 900);
   CHECK_FALSE(later.run_all().latency.ttft);

@@ -101,7 +101,7 @@ TEST_CASE("iterations with other shapes are a step of their own, the one with th
   CHECK(steps[0].calls[0].shapes == "[[2, 4]]");
   CHECK(steps[0].iterations == 2);
   CHECK(steps[0].windows == 3);
-  CHECK_FALSE(steps[0].unprofiled_wall_ns);  // nobody knows which shapes those had
+  CHECK_FALSE(steps[0].unprofiled_wall_ns);  // which shapes those had is not known
   CHECK(steps[1].calls[0].shapes == "[[16, 4]]");
   CHECK(steps[1].window == 2);
   CHECK(steps[1].wall_ns == 130);

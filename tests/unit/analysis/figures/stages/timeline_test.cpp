@@ -255,6 +255,6 @@ TEST_CASE("ranges alone make a timeline, and nothing makes none") {
   CHECK(timeline.start_ns == 10);
   CHECK(timeline.end_ns == 90);
   CHECK(lane(timeline, "ranges").slices.size() == 2);
-  b.kernel("instant", 50, 0, nl::kNone);  // GPU work of no length is none
+  b.kernel("instant", 50, 0, nl::kNone);  // GPU work of no length is not drawn
   CHECK(b.run().timeline->end_ns == 90);
 }

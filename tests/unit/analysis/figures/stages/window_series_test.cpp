@@ -20,7 +20,7 @@ TEST_CASE("of more windows than are listed, each value is the median of as many"
   for (Ns i = 0; i < 2500; ++i) windows.emplace_back(i * 10, i % 3 == 1 ? 900 : i);  // three at a time: i, 900, i + 2
   const WindowSeries series = window_series(windows);
   CHECK(series.windows_each == 3);
-  REQUIRE(series.wall_ns.size() == 833);  // 2499 windows; the last one alone would weigh as much as three
+  REQUIRE(series.wall_ns.size() == 833);  // 2499 windows; the last one alone would count as much as three
   CHECK(series.wall_ns[0] == 2);          // of 0, 900, 2
   CHECK(series.wall_ns[400] == 1200);     // of 1200, 900, 1202
 }

@@ -134,7 +134,7 @@ TEST_CASE("more rows: more blocks or longer kernels, and the other not much less
   CHECK(has_more_rows(amount_of(10, 4.75, 5.45), step));
   CHECK_FALSE(has_more_rows(amount_of(10, 4.65, 5.45), step));
   CHECK_FALSE(has_more_rows(amount_of(10, 5, 5.35), step));
-  // Of graphs that were traced as wholes only the time is known: three tenths more.
+  // Of graphs captured at graph level only the time is known: three tenths more.
   WorkAmount graph, longer;
   graph.graphs = 1;
   graph.gpu_ns = 100;

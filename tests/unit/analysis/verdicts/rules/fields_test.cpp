@@ -124,7 +124,7 @@ TEST_CASE("the least traffic of a matrix product: both operands and the result, 
   CHECK(least_bytes(run).number == 4.0 * (256 * 1024 + 1024 * 512 + 256 * 512));
   run.model.attributes["dtype"] = "bf16";
   CHECK(least_bytes(run).number == 2.0 * (256 * 1024 + 1024 * 512 + 256 * 512));
-  op.shapes[1].text = "[[], [1024, 512]]";  // one that nobody can read
+  op.shapes[1].text = "[[], [1024, 512]]";  // one that cannot be read
   CHECK_FALSE(least_bytes(run).known);
   op.shapes = {{"[[512], [256, 1024], [1024, 512]]", 3, 10, 10}};
   op.name = "aten::addmm";

@@ -92,7 +92,7 @@ TEST_CASE("communication: who arrives last, over all that could be paired") {
   Communication copy;
   copy.kind = Collective::kPeerCopy;
   copy.sum_ns = 9000;
-  run.communication.push_back(copy);  // nobody waits for a copy
+  run.communication.push_back(copy);  // no GPU waits for a copy
   CHECK(gpu_text(communication(run)).find("cannot be paired") == std::string::npos);
   CHECK(has(gpu_text(communication(run)), "400 ns of 3.50 µs"));
   run.communication[0].late_peer_ns.reset();

@@ -1,5 +1,6 @@
 #include "orchestrator/bundle/read_run.h"
 
+#include <array>
 #include <fstream>
 #include <iterator>
 
@@ -23,12 +24,11 @@ fs::path run_json_of(const fs::path& bundle) {
 std::string read_run_text(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::string text;
-  try {
-    text.assign(std::istreambuf_iterator<char>(stream), {});
-  } catch (const std::ios_base::failure&) {  // a folder of that name, a disk that fails
-    stream.setstate(std::ios::badbit);
-  }
-  if (!stream) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check that it is a file that you may read");
+  std::array<char, 1 << 16> block;
+  while (stream.read(block.data(), block.size()), stream.gcount() > 0) text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+  // Bad: a folder of that name, or a disk that fails.
+  if (stream.bad() || !stream.eof())
+    throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check that it is a file that you may read");
   return text;
 }
 

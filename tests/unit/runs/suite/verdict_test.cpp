@@ -144,7 +144,8 @@ TEST_CASE("suite report: suite.json and suite.md tell the same") {
   const auto json = nlohmann::json::parse(suite_json(result));
   auto wrong = json;
   wrong["pairs"][0]["verdict"] = "splendid";
-  CHECK_THROWS_WITH(validate_run_json(wrong.dump(), "suite.json"), Catch::StartsWith("not a valid suite.json: at /pairs/0/verdict"));
+  CHECK_THROWS_WITH(validate_run_json(wrong.dump(), "suite.json"),
+                    Catch::Matchers::StartsWith("not a valid suite.json: at /pairs/0/verdict"));
   CHECK(json["verdict"] == "met");
   CHECK(json["pairs"][0]["speedup"].get<double>() == Approx(2));
   CHECK(json["pairs"][0]["low"].get<double>() == Approx(2));

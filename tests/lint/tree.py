@@ -2,12 +2,13 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 
 def files(root):
     """Paths of all files below root, without what git ignores. Where git does not answer, without build folders."""
-    if (root / '.git').exists():
+    if (root / '.git').exists() and shutil.which('git'):
         listed = subprocess.run(['git', '-C', root, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], capture_output=True, text=True)
         if listed.returncode == 0:
             paths = [root / name for name in sorted(set(listed.stdout.split('\0'))) if name]

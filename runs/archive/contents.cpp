@@ -49,8 +49,7 @@ struct ArchiveHead {
   int version = kVersion;
 };
 
-template <class Io>
-void fields(Io& io, exporters::Ref<Io, ArchiveHead> head) {
+void fields(auto& io, exporters::Ref<decltype(io), ArchiveHead> head) {
   io("format", head.format);
   io("version", head.version);
 }
@@ -58,8 +57,7 @@ void fields(Io& io, exporters::Ref<Io, ArchiveHead> head) {
 // A line of the list of files.
 struct ListedFile : ManifestFile {};
 
-template <class Io>
-void fields(Io& io, exporters::Ref<Io, ListedFile> file) {
+void fields(auto& io, exporters::Ref<decltype(io), ListedFile> file) {
   io("path", file.path);
   io("size_bytes", file.size_bytes);
   io("sha256", file.sha256);
@@ -75,14 +73,12 @@ void check_head(const ArchiveHead& head, const std::string& where) {
 
 }  // namespace
 
-template <class Io>
-void fields(Io& io, exporters::Ref<Io, LeftOutFile> file) {
+void fields(auto& io, exporters::Ref<decltype(io), LeftOutFile> file) {
   io("path", file.path);
   io.code("reason", file.reason);
 }
 
-template <class Io>
-void fields(Io& io, exporters::Ref<Io, ArchivedBundle> bundle) {
+void fields(auto& io, exporters::Ref<decltype(io), ArchivedBundle> bundle) {
   io("folder", bundle.folder);
   io("run_id", bundle.run_id);
   io("name", bundle.name);

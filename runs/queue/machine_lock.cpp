@@ -24,8 +24,7 @@
 namespace nl::runs {
 namespace fs = std::filesystem;
 
-template <class Io>
-void fields(Io& io, exporters::Ref<Io, MachineLock::Owner> owner) {
+void fields(auto& io, exporters::Ref<decltype(io), MachineLock::Owner> owner) {
   io("pid", owner.pid);
   io("since", owner.since);
   io("purpose", owner.purpose);

@@ -22,8 +22,7 @@
 namespace nl::runs {
 namespace fs = std::filesystem;
 
-template <class Io>
-void fields(Io& io, exporters::Ref<Io, QueueEntry> entry) {
+void fields(auto& io, exporters::Ref<decltype(io), QueueEntry> entry) {
   io("command", entry.command);
   io("directory", entry.directory);
   io("queued_at", entry.queued_at);

@@ -1,7 +1,7 @@
 #include "model/metrics.h"
 
 #include <algorithm>
-#include <cassert>
+#include <stdexcept>
 
 namespace nl {
 namespace {
@@ -91,7 +91,7 @@ std::span<const MetricInfo> metrics_of(MetricPlace place) {
 const MetricInfo& info_of(MetricPlace place, Metric metric) {
   const auto rows = metrics_of(place);
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const MetricInfo& info) { return info.metric == metric; });
-  assert(found != rows.end());
+  if (found == rows.end()) throw std::logic_error("a metric that its place does not have");
   return *found;
 }
 

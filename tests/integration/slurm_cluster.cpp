@@ -116,6 +116,10 @@ void SlurmCluster::write_conf() const {
       << "NodeName=n[1-" << kNodes << "] NodeHostname=" << host << " NodeAddr=127.0.0.1 Port=[" << first_port_ + 1 << "-"
       << first_port_ + kNodes << "] CPUs=1 State=UNKNOWN\n"
       << "PartitionName=p Nodes=ALL Default=YES State=UP\n";
+  // From 23.11 on slurmd makes a control group for itself, which a container may not; before, it does not know the word.
+  // Sample: "slurm-wlm 24.11.5"
+  if (const std::string version = say("slurmctld -V"); std::atof(version.c_str() + version.find(' ') + 1) >= 23.11)
+    std::ofstream(folder_ / "cgroup.conf") << "CgroupPlugin=disabled\n";
 }
 
 void SlurmCluster::start_daemons() const {

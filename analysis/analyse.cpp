@@ -16,6 +16,7 @@
 #include "analysis/figures/overhead/measured.h"
 #include "analysis/figures/stages/stage_entries.h"
 #include "analysis/figures/stages/timeline.h"
+#include "analysis/figures/workload/workload_kind.h"
 #include "analysis/staging/phases.h"
 #include "analysis/verdicts/rules/judge.h"
 #include "model/words.h"
@@ -178,6 +179,11 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
   const AnalysisOptions& options = knowledge.options;
   const StagedTrace staged(evidence.trace, options.warmup);
   Run run = with_facts(traced_run(staged, options), evidence);
+  WorkloadVerdict verdict = workload_kind(staged, run.stages);
+  run.workload.kind = verdict.kind;
+  run.workload.kind_confidence = verdict.confidence;
+  run.workload.kind_witnesses = std::move(verdict.witnesses);
+  run.workload.unit_stage = std::move(verdict.unit_stage);
   report_incomplete(run);
   tell_operators(evidence, staged, options.warmup, run);
   tell_counters(evidence, run);

@@ -73,6 +73,17 @@ enum class RuleScope : std::uint8_t { kRun, kStage, kKernel, kOperator };
 // What a rule's findings would change: the workload, or only how it is measured.
 enum class RuleAbout : std::uint8_t { kWorkload, kMeasurement };
 
+// What kind of program was profiled: what it does again and again.
+enum class WorkloadKind : std::uint8_t {
+  kUnknown,     // something repeats or nothing does; what it is for is not known
+  kGeneration,  // requests, and the tokens that answer them
+  kEncoding,    // batches through a model that generates nothing: embeddings, classes
+  kTraining,
+  kDiffusion,   // steps that take noise out of images
+  kServing,     // generation for many requests at a time
+  kCollective,  // steps of several processes that wait for each other
+};
+
 // The stages with a meaning of their own, by their names; any other name is kOther. The last two are phases outside of stages.
 enum class StageKind : std::uint8_t {
   kOther,
@@ -85,6 +96,15 @@ enum class StageKind : std::uint8_t {
   kProjector,
   kRequest,
   kCapture,
+  kBatch,      // a call of a model that generates nothing
+  kTrainStep,  // from a batch of data to the end of the optimizer's work on it
+  kLoadData,
+  kForward,
+  kBackward,
+  kOptimizer,
+  kDenoiseStep,
+  kImage,
+  kStep,  // of a program of which nothing is known but that it repeats
   kMixed,
   kIdle,
 };
@@ -301,13 +321,26 @@ enum class Code : std::uint16_t {
   kMapNoMatch,    // a pattern of stages.map matches no range
   kStagesOfEngine,
   kStagesInferred,
+  kStepsInferred,     // what repeats are the steps, whatever they are for
   kStepsNotRepeated,  // nothing was inferred: no sequence of GPU work repeats
   kStepsTooFew,
   kStepsOfTraining,
   kStepsWithoutProducts,  // something repeats, but it is not a model
   kStepsWithoutPrefill,   // something repeats, and nothing shows that it is generation
-  kSteadyPart,            // no stages: the capture is one, without its warm-up
-  kWholeCapture,          // or from its first GPU work on
+  kStepsWithoutTokens,    // no embedding is looked up in it, or no token chosen
+
+  // How the kind of a program is known
+  kKindByStages,
+  kKindByEngine,
+  kKindByTokens,     // each step looks up an embedding and chooses a token
+  kKindByTraining,   // kernels of a backward pass or of an optimizer
+  kKindByRequests,   // several requests at a time
+  kKindByProcesses,  // several processes do as many steps
+  kKindByRepetition,
+
+  // Neither marked nor found
+  kSteadyPart,    // the capture is one stage, without its warm-up
+  kWholeCapture,  // or from its first GPU work on
 
   // Damaged rows. Their text names the row and is not a sentence
   kNoStartOrEnd,

@@ -84,10 +84,10 @@ struct Communication {
 
 // What happened inside the windows of a stage (not: what was launched there).
 struct StageActivity {
-  std::uint64_t launches = 0;        // calls of the stage's threads that launched GPU work
+  std::uint64_t launches = 0;        // calls that launched GPU work: of the stage's threads, and of those without stages
   Ns launch_call_ns = 0;             // time inside them
   std::uint64_t graph_launches = 0;  // of them, launches of CUDA graphs
-  std::uint64_t sync_calls = 0;      // calls that wait for the GPU, blocking copies among them
+  std::uint64_t sync_calls = 0;      // calls of the stage's threads that wait for the GPU, blocking copies among them
   Ns sync_call_ns = 0;
   std::uint64_t kernels = 0;        // that start in the windows
   std::uint64_t graph_kernels = 0;  // of them, nodes of CUDA graphs

@@ -265,15 +265,28 @@ constexpr std::array<Words, kCodeCount> kWords = {{
          "The workload marks no stages. They are inferred from what repeats in the trace (prefill: {0}, decode_step: {1}, up to {2} "
          "launches "
          "and waits each), with a confidence of {3}."),
+    note(Code::kStepsInferred, "steps-inferred",
+         "The workload marks no stages. Its steps are inferred from what repeats in the trace ({0}: {1}, up to {2} launches and waits "
+         "each), with a confidence of {3}."),
     note(Code::kStepsNotRepeated, "steps-not-repeated", "No stages are inferred: no sequence of GPU work repeats."),
     note(Code::kStepsTooFew, "steps-too-few", "No stages are inferred: a sequence of {0} launches and waits repeats, but only {1} times."),
     note(Code::kStepsOfTraining, "steps-of-training",
-         "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but it has kernels of training (backward, "
-         "optimizer)."),
+         "Prefill and decode are not inferred: a sequence of {0} launches and waits repeats {1} times, but it has kernels of training "
+         "(backward, optimizer)."),
     note(Code::kStepsWithoutProducts, "steps-without-products",
-         "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but it has no matrix products."),
+         "Prefill and decode are not inferred: a sequence of {0} launches and waits repeats {1} times, but it has no matrix products."),
     note(Code::kStepsWithoutPrefill, "steps-without-prefill",
-         "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but no prefill comes before it."),
+         "Prefill and decode are not inferred: a sequence of {0} launches and waits repeats {1} times, but no prefill comes before it."),
+    note(Code::kStepsWithoutTokens, "steps-without-tokens",
+         "Prefill and decode are not inferred: a sequence of {0} launches and waits repeats {1} times, but it does not look up an "
+         "embedding and choose a token."),
+    note(Code::kKindByStages, "kind-by-stages", "The stages {0} are marked."),
+    note(Code::kKindByEngine, "kind-by-engine", "An inference engine marks its steps."),
+    note(Code::kKindByTokens, "kind-by-tokens", "Each step looks up an embedding and chooses a token, and a larger step comes before."),
+    note(Code::kKindByTraining, "kind-by-training", "Steps run kernels of a backward pass or of an optimizer."),
+    note(Code::kKindByRequests, "kind-by-requests", "Up to {0} requests run at a time."),
+    note(Code::kKindByProcesses, "kind-by-processes", "{0} processes take {1} steps each and communicate in them."),
+    note(Code::kKindByRepetition, "kind-by-repetition", "Steps repeat; what they are for is not known."),
     note(Code::kSteadyPart, "steady-part",
          "The capture itself is the stage, from {0} to {1}: by then every kernel that matters has run once. What comes before is start-up "
          "and warm-up."),

@@ -75,9 +75,13 @@ inline constexpr auto kKeys<RuleScope> = std::to_array<std::string_view>({"run",
 template <>
 inline constexpr auto kKeys<RuleAbout> = std::to_array<std::string_view>({"workload", "measurement"});
 template <>
-inline constexpr auto kKeys<StageKind> =
-    std::to_array<std::string_view>({"other", "prefill", "decode", "decode_step", "vision", "vision_encoder", "vision_tower", "projector",
-                                     "request", "capture", "mixed", "idle"});
+inline constexpr auto kKeys<StageKind> = std::to_array<std::string_view>(
+    {"other",     "prefill",   "decode",       "decode_step", "vision",     "vision_encoder", "vision_tower",
+     "projector", "request",   "capture",      "batch",       "train_step", "load_data",      "forward",
+     "backward",  "optimizer", "denoise_step", "image",       "step",       "mixed",          "idle"});
+template <>
+inline constexpr auto kKeys<WorkloadKind> =
+    std::to_array<std::string_view>({"unknown", "generation", "encoding", "training", "diffusion", "serving", "collective_steps"});
 template <>
 inline constexpr auto kKeys<StageSource> = std::to_array<std::string_view>({"marked", "engine", "inferred"});
 template <>

@@ -48,7 +48,7 @@ RangeName normalise_range(std::string_view domain, std::string_view name) {
 
 std::string stage_of(std::string_view domain, std::string_view name) {
   RangeName range = normalise_range(domain, name);
-  if (range.domain != kLlmDomain) return {};
+  if (range.domain != kLlmDomain || range.name == kModelCall) return {};
   if (range.name == kDecodeAll) return "decode";
   return range.name;
 }

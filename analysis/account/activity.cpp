@@ -172,9 +172,14 @@ void ActivitySweep::add_calls() {
     threads[window.thread].add(window);
     has_windows[window.thread] = true;
   }
+  // A thread without stages of its own works for those of its process.
+  std::vector<OpenStages> processes(process_slots(trace_));
+  for (const Window& window : windows_) processes[window.process].add(window);
+  for (OpenStages& process : processes) process.sort();
   for (std::uint32_t thread = 0; thread < threads.size(); ++thread) {
-    if (!has_windows[thread]) continue;
-    threads[thread].sort();
+    if (calls.first(thread) == calls.last(thread)) continue;
+    if (has_windows[thread]) threads[thread].sort();
+    else threads[thread] = processes[process_slot_of_thread(trace_, thread)];
     for (std::size_t i = calls.first(thread); i < calls.last(thread); ++i) {
       const ApiCall& call = calls[i];
       const CudaCall& kind = kinds.of(call);
@@ -182,9 +187,8 @@ void ActivitySweep::add_calls() {
         StageActivity& a = stages_[stage].activity;
         a.launches += kind.launches;
         a.graph_launches += kind.graph;
-        a.sync_calls += kind.waits;
+        if (kind.waits && has_windows[thread]) ++a.sync_calls, a.sync_call_ns += static_cast<Ns>(call.duration_ns);
         if (kind.launches) a.launch_call_ns += static_cast<Ns>(call.duration_ns);
-        if (kind.waits) a.sync_call_ns += static_cast<Ns>(call.duration_ns);
       }
     }
   }

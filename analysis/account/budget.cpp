@@ -95,6 +95,9 @@ BudgetSweep::BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<
   }
   for (std::uint32_t process = 0; process < works.size(); ++process)
     if (!works[process] && !spans_of_process_[process].empty()) add_lane({process, 0, kNoDevice});
+  staged_.assign(trace.threads.size(), false);
+  for (const BudgetSpan& span : spans_)
+    if (span.window && span.thread < staged_.size()) staged_[span.thread] = true;
   if (HostWatch::worthwhile(trace)) host_.emplace(trace, lanes_.size(), targets_);
 }
 
@@ -217,8 +220,8 @@ void BudgetSweep::charge(Lane& lane, const Gap& gap) {
   for (const OpenSpan& open : lane.open) charge(lane, spans_[open.span], gap);
 }
 
-// What starts in the windows. A window's own work: launched by a call of its thread that lies within it. What runs already
-// as the window begins is not its own, whatever the clocks say.
+// What starts in the windows. A window's own work: launched within it by a call of its thread, or of one without windows. What runs
+// already as the window begins is not its own, whatever the clocks say.
 void BudgetSweep::count(Lane& lane, const LaneWork& work) {
   if (work.communication) sums_.totals[lane.number].communication[static_cast<std::size_t>(*work.communication)].count_in(work);
   const ApiCall* call = work.api < trace_.api_calls.size() ? &trace_.api_calls[work.api] : nullptr;
@@ -228,7 +231,8 @@ void BudgetSweep::count(Lane& lane, const LaneWork& work) {
     BudgetSum& sum = sum_of(lane, span);
     if (work.kernel) sum.kernel_sum_ns += work.end_ns - work.start_ns;
     if (work.communication) sum.communication[static_cast<std::size_t>(*work.communication)].count_in(work);
-    const bool own = call != nullptr && call->thread == span.thread && call->start_ns >= span.start_ns && call->end_ns() <= span.end_ns;
+    const bool own = call != nullptr && (call->thread == span.thread || !(call->thread < staged_.size() && staged_[call->thread])) &&
+                     call->start_ns >= span.start_ns && call->end_ns() <= span.end_ns;
     if (own) open.own.add(work.start_ns, std::min(work.end_ns, span.end_ns));
   }
 }

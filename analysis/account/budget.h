@@ -198,6 +198,7 @@ class BudgetSweep {
   std::vector<BudgetSpan> spans_;  // by start
   std::vector<bool> busy_;         // by span: some lane did something in it
   std::vector<std::vector<std::uint32_t>> spans_of_process_;
+  std::vector<bool> staged_;  // by thread: it has windows. One without works for those of its process
   std::vector<Lane> lanes_;
   std::uint32_t targets_ = 0;
   BudgetSums sums_;

@@ -11,7 +11,8 @@
 
 namespace nl::analysis {
 
-// The ranges and stages around an API call, each once.
+// The ranges and stages around an API call, each once. A thread without stages of its own (autograd's, a loader's) works for those of its
+// process: its call lies in the stages that are open on the one thread that has any open then; where several have, in none.
 struct Surroundings {
   std::vector<std::uint32_t> groups;
   std::vector<std::uint32_t> stages;  // without those of warm-up iterations
@@ -40,11 +41,14 @@ class SurroundingsCache {
   struct ThreadState {
     std::vector<Ns> boundaries;          // starts and ends of its ranges
     std::vector<const Window*> derived;  // measured decode windows without ranges of their own, by start
+    std::vector<std::uint32_t> owners;   // threads whose stages it works for
     Ns from_ns = 0, to_ns = 0;           // `last` holds strictly between these; nothing lies between equal ones
     Surroundings last;
   };
 
   const Surroundings& look_up(const ApiCall& call, ThreadState& thread);
+  void find_owners();
+  bool add_stages(const ApiCall& call, std::uint32_t of_thread, Surroundings& out);  // true: any is open
 
   const Trace& trace_;
   const StageTable& table_;

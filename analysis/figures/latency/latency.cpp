@@ -102,8 +102,8 @@ class LatencyFigures {
     if (!batch_unknown_ && batches_.size() == 1) latency_.batch = static_cast<double>(*batches_.begin());
     if (batch_unknown_)
       latency_.notes.emplace_back(
-          "the batch size is not known, so tokens and tokens/s are per sequence; set model.batch_size, "
-          "or mark \"tokens batch=N\" in the domain LLM");
+          "the batch size is not known, so there are no tokens per second; set model.batch_size, or mark \"tokens batch=N\" in the "
+          "domain LLM");
     return std::move(latency_);
   }
 
@@ -125,14 +125,15 @@ class LatencyFigures {
     if (window.tokens) return static_cast<double>(*window.tokens);
     const TokenCounts& counts = tokens_.at(window);
     std::optional<std::uint64_t> per_sequence;
-    if (window.stage == prefill_) per_sequence = counts.prompt_tokens;
+    if (window.stage == prefill_) per_sequence = counts.prompt_tokens, prompt_unknown_ |= !counts.prompt_tokens;
     if (window.stage == step_) per_sequence = 1;
     if (window.stage == decode_)
       if (const auto steps = steps_of(window); steps > 0) per_sequence = steps;
     if (!per_sequence) return std::nullopt;
     batch_unknown_ |= !counts.batch;
-    if (counts.batch) batches_.insert(*counts.batch);
-    return static_cast<double>(*per_sequence) * static_cast<double>(counts.batch.value_or(1));
+    if (!counts.batch) return std::nullopt;  // one sequence would be a guess
+    batches_.insert(*counts.batch);
+    return static_cast<double>(*per_sequence) * static_cast<double>(*counts.batch);
   }
 
   void fill_tokens(std::vector<StageEntry>& stages) {
@@ -166,7 +167,7 @@ class LatencyFigures {
             fmt::format("the ranges of {} end before their GPU work, so they tell no latency, and its tokens/s are of the GPU's time; wait "
                         "for the GPU at their end while measuring",
                         stages[stage].name));
-    if (prefill_ != kNone && sums[prefill_].windows > 0 && sums[prefill_].unknown)
+    if (prefill_ != kNone && sums[prefill_].windows > 0 && prompt_unknown_)
       latency_.notes.emplace_back(
           "the prompt length is not known, so prefill has no tokens/s; set model.prompt_tokens, "
           "or mark \"tokens prompt=N\" in the domain LLM");
@@ -230,8 +231,12 @@ class LatencyFigures {
   // Over the time in which any measured iteration runs, so that requests of several threads add up.
   void fill_rate() {
     double tokens = 0;
-    for (const Window& window : windows_)
-      if (!window.warmup && window.stage == decode_) tokens += tokens_of(window).value_or(0);
+    for (const Window& window : windows_) {
+      if (window.warmup || window.stage != decode_) continue;
+      const auto more = tokens_of(window);
+      if (!more) return;
+      tokens += *more;
+    }
     std::vector<std::pair<Ns, Ns>> spans;
     for (const auto& span : plan_.spans)
       if (!span.warmup) spans.emplace_back(span.start_ns, span.end_ns);
@@ -250,7 +255,7 @@ class LatencyFigures {
   TokenTimeline tokens_;
   std::uint32_t prefill_, decode_, step_;
   std::set<std::uint64_t> batches_;  // of the measured windows
-  bool batch_unknown_ = false, steps_noted_ = false;
+  bool batch_unknown_ = false, prompt_unknown_ = false, steps_noted_ = false;
   bool prefill_runs_on_ = false, decode_runs_on_ = false;
 };
 

@@ -141,8 +141,8 @@ bool has_found_stages(const Trace& trace) {
 }
 
 FoundStages find_stages(const Trace& trace, const StageMap& map) {
-  FoundStages mapped;
-  if (!StageTable(trace).stages().empty()) {  // it marks some itself
+  FoundStages mapped = stages_of_marks(trace);
+  if (!mapped.stages.empty() || !StageTable(trace).stages().empty()) {  // it marks some itself
     if (!map.empty()) mapped.notes.push_back({Code::kMapNotUsed});
     return mapped;
   }

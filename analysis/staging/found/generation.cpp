@@ -18,6 +18,7 @@ struct TypicalStep {
   std::uint32_t lookups = 0;       // of embeddings, and of the rows that layers of experts gather
   std::uint32_t first_lookup = 0;  // how far from the start of the step
   bool launched = false;           // the first lookup is not in a CUDA graph
+  bool chooses = false;            // a token
 };
 
 class Sorter {
@@ -34,6 +35,7 @@ class Sorter {
     for (std::size_t i = 0; i + 1 < out_.steps.size(); ++i) out_.steps[i].ends_run |= !out_.steps[i].prefill && out_.steps[i + 1].prefill;
     out_.products = typical_.amount.products;
     out_.looks_up = typical_.lookups > 0 || typical_.amount.graphs > 0;
+    out_.chooses = typical_.chooses || typical_.amount.graphs > 0;
     return std::move(out_);
   }
 
@@ -51,8 +53,9 @@ class Sorter {
     if (all.empty()) return {};
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
     std::nth_element(all.begin(), middle, all.end(), [](const Each& a, const Each& b) { return a.gpu_ns < b.gpu_ns; });
-    TypicalStep step{amounts_.between(middle->first, middle->last), middle->first, middle->last - middle->first, 0, 0, false};
+    TypicalStep step{amounts_.between(middle->first, middle->last), middle->first, middle->last - middle->first, 0, 0, false, false};
     for (std::uint32_t i = middle->first; i < middle->last; ++i) {
+      step.chooses |= sequence_.chooses_at(i);
       if (!looks_up_for_product(i, middle->last)) continue;
       if (step.lookups++ > 0) continue;
       step.first_lookup = i - middle->first;

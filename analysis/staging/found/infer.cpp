@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/staging/found/steps.h"
 #include "analysis/staging/found/work.h"
+#include "analysis/trace/gpu_lanes.h"
 #include "analysis/trace/gpu_order.h"
 #include "model/words.h"
 
@@ -17,12 +19,16 @@ namespace {
 
 constexpr std::size_t kFewestSteps = 3;
 constexpr std::size_t kMostStepLevels = 16;
-constexpr double kLeastRegular = 0.6;  // share of the steps
+constexpr double kLeastRegular = 0.6;       // share of the steps
+constexpr std::uint64_t kLeastCovered = 3;  // one part in so many of the thread's GPU time is in its steps
+constexpr std::size_t kOften = 8;           // so often repeats a step; what repeats less is what steps are part of
 
 // What one thread shows at its best level, or why it shows nothing.
 struct ThreadVerdict {
   Generation generation;
-  double confidence = 0;
+  double confidence = 0;  // that it generates
+  double repetition = 0;  // that what repeats are steps, of whatever kind; 0: too few, or too different
+  StageKind unit = StageKind::kStep;
   std::uint32_t period = 0;
   Code trouble = Code::kStepsNotRepeated;
   std::size_t repeats = 0;       // of it
@@ -33,6 +39,21 @@ struct ThreadVerdict {
 double confidence_of(const StepCut& cut, const Generation& generation) {
   const double prefilled = static_cast<double>(generation.prefilled_runs) / static_cast<double>(generation.runs);
   return cut.regular * (0.5 + 0.2 * cut.after_wait + 0.15 * cut.after_pause + 0.1 * prefilled);
+}
+
+// The steps as they were cut, whatever they are for.
+std::vector<Generation::Step> plain_steps(const StepCut& cut) {
+  std::vector<Generation::Step> steps;
+  for (const StepRun& run : cut.runs)
+    for (std::size_t i = 0; i < run.starts.size(); ++i) steps.push_back({run.starts[i], run.end_of(i), false, i + 1 == run.starts.size()});
+  return steps;
+}
+
+// Copies alone are not steps: weights are loaded so.
+bool computes(const WorkAmounts& amounts, const StepCut& cut) {
+  const StepRun& run = cut.runs[cut.runs.size() / 2];
+  const WorkAmount amount = amounts.between(run.starts[0], run.end_of(0));
+  return amount.kernels + amount.graphs > 0;
 }
 
 ThreadVerdict judge_level(const Trace& trace, const WorkSequence& sequence, const Neighbourhoods& neighbourhoods,
@@ -53,8 +74,29 @@ ThreadVerdict judge_level(const Trace& trace, const WorkSequence& sequence, cons
   else if (found.products == 0) verdict.trouble = Code::kStepsWithoutProducts;
   else if (found.prefilled_runs * 10 < found.runs * 6) verdict.trouble = Code::kStepsWithoutPrefill;
   else if (found.decode_steps < kFewestSteps) verdict.trouble = Code::kStepsTooFew;
+  else if (!found.looks_up || !found.chooses) verdict.trouble = Code::kStepsWithoutTokens;
   else verdict.confidence = confidence_of(cut, found);
+  if (verdict.confidence > 0) return verdict;
+  if (computes(amounts, cut)) verdict.repetition = cut.regular * (0.6 + 0.2 * cut.after_wait + 0.2 * cut.after_pause);
+  verdict.unit = verdict.trouble == Code::kStepsOfTraining ? StageKind::kTrainStep : StageKind::kStep;
+  verdict.generation.steps = plain_steps(cut);
   return verdict;
+}
+
+// Of a program that is not known to generate. Layers repeat within a step, and steps within an epoch, a request or an image: the step is
+// the longest that repeats often. Where nothing does, it is what repeats the most.
+ThreadVerdict best_steps(std::vector<ThreadVerdict> verdicts) {
+  const ThreadVerdict most = *std::max_element(verdicts.begin(), verdicts.end(), [](const ThreadVerdict& a, const ThreadVerdict& b) {
+    return std::pair(a.repetition > 0, a.covered_ns) < std::pair(b.repetition > 0, b.covered_ns);
+  });
+  if (most.repetition == 0) return most;
+  std::erase_if(verdicts, [&](const ThreadVerdict& v) { return v.repetition == 0 || v.covered_ns < most.covered_ns / 10 * 8; });
+  const auto rank = [](const ThreadVerdict& v) {
+    const bool often = v.repeats >= kOften;
+    return std::tuple(often, often ? v.period : 0, v.repeats);
+  };
+  return *std::max_element(verdicts.begin(), verdicts.end(),
+                           [&](const ThreadVerdict& a, const ThreadVerdict& b) { return rank(a) < rank(b); });
 }
 
 // The one whose steps cover the most of the GPU's time. What repeats each step also repeats every second one, and a part of it may: of nearly the
@@ -93,8 +135,10 @@ ThreadVerdict judge_thread(const Trace& trace, const WorkSequence& sequence) {
   if (levels.empty()) return none;
   std::vector<ThreadVerdict> verdicts;
   for (const Level& level : levels) verdicts.push_back(judge_level(trace, sequence, neighbourhoods, amounts, level));
-  ThreadVerdict best = best_of(std::move(verdicts));
+  const bool generates = std::any_of(verdicts.begin(), verdicts.end(), [](const ThreadVerdict& v) { return v.confidence > 0; });
+  ThreadVerdict best = generates ? best_of(std::move(verdicts)) : best_steps(std::move(verdicts));
   best.whole_ns = none.whole_ns;
+  if (best.covered_ns < best.whole_ns / kLeastCovered) best.repetition = 0;
   return best;
 }
 
@@ -133,15 +177,12 @@ class StepTimes {
   std::unordered_map<std::uint32_t, Ns> ends_;  // by call that no wait follows: when the last of its work ends on the GPU
 };
 
-void append_stages(const Trace& trace, const WorkSequence& sequence, const std::vector<Generation::Step>& steps,
+void append_stages(const Trace& trace, const WorkSequence& sequence, const std::vector<Generation::Step>& steps, StageKind unit,
                    std::vector<FoundStage>& out) {
   const StepTimes times(trace, sequence, steps);
   for (std::size_t i = 0; i < steps.size(); ++i)
-    out.push_back({times.start_ns(i),
-                   times.end_ns(i),
-                   sequence.thread,
-                   std::string(key_of(steps[i].prefill ? StageKind::kPrefill : StageKind::kDecodeStep)),
-                   {}});
+    out.push_back(
+        {times.start_ns(i), times.end_ns(i), sequence.thread, std::string(key_of(steps[i].prefill ? StageKind::kPrefill : unit)), {}});
 }
 
 // What was seen on the thread with the most GPU time.
@@ -150,37 +191,107 @@ Remark trouble_seen(const ThreadVerdict& verdict) {
   return {verdict.trouble, {std::to_string(verdict.period), std::to_string(verdict.repeats)}};
 }
 
+struct ThreadSteps {
+  WorkSequence sequence;
+  ThreadVerdict verdict;
+};
+
+// How often launches of one thread follow those of the other.
+std::size_t changes_between(const Trace& trace, const WorkSequence& a, const WorkSequence& b) {
+  std::size_t changes = 0, i = 0, j = 0;
+  bool first = true, of_a = true;
+  while (i < a.size() || j < b.size()) {
+    const bool next_a = j == b.size() || (i < a.size() && trace.api_calls[a.calls[i]].start_ns <= trace.api_calls[b.calls[j]].start_ns);
+    changes += !first && next_a != of_a;
+    of_a = next_a, first = false;
+    ++(next_a ? i : j);
+  }
+  return changes;
+}
+
+// A thread that works while another one waits for it, as autograd's does, launches a part of the other one's steps.
+bool helps(const Trace& trace, const ThreadSteps& helper, const ThreadSteps& owner) {
+  if (process_slot_of_thread(trace, helper.sequence.thread) != process_slot_of_thread(trace, owner.sequence.thread)) return false;
+  constexpr std::size_t kFewTurns = 6;
+  const std::size_t steps = std::max(helper.verdict.repeats, owner.verdict.repeats);
+  return changes_between(trace, helper.sequence, owner.sequence) <= kFewTurns * (steps + 1);
+}
+
+// The thread that launches first is the one whose steps they are.
+void leave_out_helpers(const Trace& trace, std::vector<ThreadSteps>& threads) {
+  std::stable_sort(threads.begin(), threads.end(), [&](const ThreadSteps& a, const ThreadSteps& b) {
+    return trace.api_calls[a.sequence.calls.front()].start_ns < trace.api_calls[b.sequence.calls.front()].start_ns;
+  });
+  std::vector<ThreadSteps> owners;
+  for (ThreadSteps& each : threads) {
+    const auto owner = std::find_if(owners.begin(), owners.end(), [&](const ThreadSteps& other) { return helps(trace, each, other); });
+    if (owner == owners.end()) owners.push_back(std::move(each));
+    else if (each.verdict.unit == StageKind::kTrainStep) owner->verdict.unit = StageKind::kTrainStep;  // its kernels tell
+  }
+  threads = std::move(owners);
+}
+
+// Prefill and decode, where any thread generates.
+void add_generation(const Trace& trace, const std::vector<ThreadSteps>& threads, FoundStages& out) {
+  std::size_t prefills = 0, steps = 0;
+  std::uint32_t period = 0;
+  for (const ThreadSteps& thread : threads) {
+    const Generation& found = thread.verdict.generation;
+    append_stages(trace, thread.sequence, found.steps, StageKind::kDecodeStep, out.stages);
+    out.origin.confidence += thread.verdict.confidence * static_cast<double>(found.decode_steps);
+    prefills += found.prefills;
+    steps += found.decode_steps;
+    period = std::max(period, thread.verdict.period);
+  }
+  out.origin.confidence /= static_cast<double>(steps);
+  out.notes.push_back(
+      {Code::kStagesInferred,
+       {std::to_string(prefills), std::to_string(steps), std::to_string(period), fmt::format("{:.2f}", out.origin.confidence)}});
+}
+
+// Steps of whatever kind, of the threads that put the most on the GPU.
+void add_steps(const Trace& trace, std::vector<ThreadSteps> threads, FoundStages& out) {
+  leave_out_helpers(trace, threads);
+  std::uint64_t most_ns = 0;
+  for (const ThreadSteps& thread : threads) most_ns = std::max(most_ns, thread.verdict.whole_ns);
+  std::erase_if(threads, [&](const ThreadSteps& thread) { return thread.verdict.whole_ns < most_ns / 10; });
+  std::size_t steps = 0;
+  std::uint32_t period = 0;
+  StageKind unit = StageKind::kStep;
+  for (const ThreadSteps& thread : threads) {
+    const ThreadVerdict& verdict = thread.verdict;
+    append_stages(trace, thread.sequence, verdict.generation.steps, verdict.unit, out.stages);
+    out.origin.confidence += verdict.repetition * static_cast<double>(verdict.generation.steps.size());
+    steps += verdict.generation.steps.size();
+    period = std::max(period, verdict.period);
+    if (verdict.unit != StageKind::kStep) unit = verdict.unit;
+  }
+  out.origin.confidence /= static_cast<double>(steps);
+  out.notes.push_back(
+      {Code::kStepsInferred,
+       {std::string(key_of(unit)), std::to_string(steps), std::to_string(period), fmt::format("{:.2f}", out.origin.confidence)}});
+}
+
 }  // namespace
 
 FoundStages infer_stages(const Trace& trace) {
   FoundStages out;
   out.origin = {StageSource::kInferred, 0};
-  ThreadVerdict seen;
+  std::vector<ThreadSteps> generating, repeating;
+  ThreadVerdict seen;  // on the thread with the most GPU time that shows no tokens
   bool any = false;
-  std::size_t prefills = 0, steps = 0;
-  std::uint32_t period = 0;
-  for (const WorkSequence& sequence : work_sequences(trace)) {
-    const ThreadVerdict verdict = judge_thread(trace, sequence);
-    if (verdict.confidence == 0) {
-      if (!any || verdict.whole_ns > seen.whole_ns) seen = verdict;
-      any = true;
-      continue;
-    }
-    const Generation& found = verdict.generation;
-    append_stages(trace, sequence, found.steps, out.stages);
-    out.origin.confidence += verdict.confidence * static_cast<double>(found.decode_steps);
-    prefills += found.prefills;
-    steps += found.decode_steps;
-    period = std::max(period, verdict.period);
+  for (WorkSequence& sequence : work_sequences(trace)) {
+    ThreadVerdict verdict = judge_thread(trace, sequence);
+    if (verdict.confidence == 0 && (!any || verdict.whole_ns > seen.whole_ns)) seen = verdict, any = true;
+    if (verdict.confidence > 0) generating.push_back({std::move(sequence), std::move(verdict)});
+    else if (verdict.repetition > 0) repeating.push_back({std::move(sequence), std::move(verdict)});
   }
-  if (steps > 0) {
-    out.origin.confidence /= static_cast<double>(steps);
-    out.notes.push_back(
-        {Code::kStagesInferred,
-         {std::to_string(prefills), std::to_string(steps), std::to_string(period), fmt::format("{:.2f}", out.origin.confidence)}});
-  } else if (any) {
-    out.notes.push_back(trouble_seen(seen));
+  if (!generating.empty()) {
+    add_generation(trace, generating, out);
+    return out;
   }
+  if (!repeating.empty()) add_steps(trace, std::move(repeating), out);
+  if (any) out.notes.push_back(trouble_seen(seen));
   return out;
 }
 

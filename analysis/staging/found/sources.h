@@ -26,11 +26,14 @@ std::optional<EngineStep> engine_step(std::string_view name);
 // decoding, the GPU work of the steps does.
 FoundStages stages_of_engine(const Trace& trace);
 
+// Steps of training, batches and prefills that follow from what the workload marks: forward, backward and optimizer, calls of a model.
+FoundStages stages_of_marks(const Trace& trace);
+
 // The ranges that the map names; the first pattern that a name matches decides.
 FoundStages stages_of_map(const Trace& trace, const StageMap& map);
 
-// Prefill and steps of decoding from what repeats in a trace, thread by thread. Nothing where nothing repeats, where the
-// begin of a step is not known, and where nothing shows that tokens are generated; the notes say what was seen.
+// The steps of what repeats in a trace, thread by thread: prefill and steps of decoding where an embedding is looked up, a token chosen and a
+// larger step comes before; steps of training where kernels show it; else plain steps. Nothing where nothing repeats; the notes say what was seen.
 FoundStages infer_stages(const Trace& trace);
 
 // The time of one process without its start-up and warm-up.

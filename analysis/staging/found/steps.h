@@ -84,6 +84,7 @@ struct Generation {
   std::uint64_t training_kernels = 0;
   std::uint32_t products = 0;  // of a typical step, see WorkAmount
   bool looks_up = false;       // a typical step looks up embeddings, or runs a graph that may
+  bool chooses = false;        // and chooses a token, or runs a graph that may
 };
 
 Generation find_generation(const Trace& trace, const WorkSequence& sequence, const WorkAmounts& amounts, const StepCut& cut);

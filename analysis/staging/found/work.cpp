@@ -24,6 +24,11 @@ std::uint64_t mixed_bits(std::uint64_t value) {  // splitmix64
 enum WorkKind : std::uint64_t { kKernelWork = 1, kCopyWork = 2, kGraphWork = 3 };
 std::uint64_t signature(WorkKind kind, std::uint64_t what) { return mixed_bits((std::uint64_t{kind} << 56) ^ what); }
 
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 // The names of PyTorch, Triton as Inductor names its kernels, vLLM, ggml and of workloads/.
 bool looks_up(const std::string& name) {
   const auto has = [&](const char* word) { return name.find(word) != std::string::npos; };
@@ -31,30 +36,60 @@ bool looks_up(const std::string& name) {
   return has("indexSelect") || has("vectorized_gather") || has("embed") || has("Embed") || has("get_rows");
 }
 
+// Sampling, beam search and the largest logit, as PyTorch, FlashInfer, vLLM, TensorRT-LLM and ggml name their kernels.
+bool chooses(const std::string& name) {
+  const std::string text = lower_case(name);
+  for (const char* word : {"argmax", "arg_max", "multinomial", "sampl", "topk", "top_k", "beam"})
+    if (text.find(word) != std::string::npos) return text.find("upsampl") == std::string::npos;
+  return false;
+}
+
+// XLA tries kernels out before it chooses one, and checks that none of them wrote beyond its buffers.
+bool tries_out(const std::string& name) {
+  return name.find("redzone") != std::string::npos || name.find("Redzone") != std::string::npos ||
+         name.find("buffer_comparator") != std::string::npos || name.find("xla_fp_comparison") != std::string::npos;
+}
+
+// Where the host chooses, it reads the logits of a step: more than the flags and tokens that other copies bring.
+constexpr std::uint64_t kLogitsBytes = 32 * 1024;
+
 // What each call put on the GPU. The sum does not depend on the order in which a graph's kernels began.
 class WorkOfCalls {
  public:
-  explicit WorkOfCalls(const Trace& trace) : sums_(trace.api_calls.size(), 0), lookups_(trace.api_calls.size(), 0) {
-    std::vector<std::pair<std::uint64_t, char>> of_shape;
+  explicit WorkOfCalls(const Trace& trace) : sums_(trace.api_calls.size(), 0), bits_(trace.api_calls.size(), 0) {
+    struct Shape {
+      std::uint64_t signature = 0;
+      std::uint8_t bits = 0;
+    };
+    std::vector<Shape> of_shape;
     of_shape.reserve(trace.shapes.size());
-    for (const KernelShape& shape : trace.shapes)
-      of_shape.emplace_back(signature(kKernelWork, shape.name.value), looks_up(trace.strings[shape.name]));
+    for (const KernelShape& shape : trace.shapes) {
+      const std::string& name = trace.strings[shape.name];
+      const std::uint8_t bits = (looks_up(name) ? kLookupBit : 0) | (chooses(name) ? kChoiceBit : 0);
+      of_shape.push_back({tries_out(name) ? 0 : signature(kKernelWork, shape.name.value), bits});
+    }
     for (const Kernel& kernel : trace.kernels)
-      if (kernel.shape < of_shape.size()) add(kernel.api, of_shape[kernel.shape].first, of_shape[kernel.shape].second);
-    for (const MemOp& op : trace.mem_ops) add(op.api, signature(kCopyWork, static_cast<std::uint64_t>(op.kind)), 0);
+      if (kernel.shape < of_shape.size()) add(kernel.api, of_shape[kernel.shape].signature, of_shape[kernel.shape].bits);
+    for (const MemOp& op : trace.mem_ops) {
+      const bool logits = op.kind == MemOpKind::kDeviceToHost && op.bytes >= kLogitsBytes;
+      add(op.api, signature(kCopyWork, static_cast<std::uint64_t>(op.kind)), logits ? kChoiceBit : 0);
+    }
     for (const GraphRun& run : trace.graph_runs) add(run.api, signature(kGraphWork, 0), 0);
   }
   std::uint64_t sum(std::uint32_t call) const { return sums_[call]; }  // 0: nothing
-  std::uint32_t bits(std::uint32_t call) const { return lookups_[call] != 0 ? WorkSequence::kLookup : 0; }
+  std::uint32_t bits(std::uint32_t call) const {
+    return ((bits_[call] & kLookupBit) != 0 ? WorkSequence::kLookup : 0) | ((bits_[call] & kChoiceBit) != 0 ? WorkSequence::kChoice : 0);
+  }
 
  private:
-  void add(std::uint32_t call, std::uint64_t value, char lookup) {
+  static constexpr std::uint8_t kLookupBit = 1, kChoiceBit = 2;
+  void add(std::uint32_t call, std::uint64_t value, std::uint8_t bits) {
     if (call >= sums_.size()) return;
     sums_[call] += value;
-    lookups_[call] |= lookup;
+    bits_[call] |= bits;
   }
   std::vector<std::uint64_t> sums_;
-  std::vector<char> lookups_;
+  std::vector<std::uint8_t> bits_;
 };
 
 struct ShapeTraits {
@@ -66,10 +101,11 @@ std::uint32_t sixteenths(std::uint64_t value) {
   return static_cast<std::uint32_t>(std::lround(16 * std::log2(static_cast<double>(std::max<std::uint64_t>(value, 1)))));
 }
 
-bool trains(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const char* word : {"backward", "_bwd", "bwd_", "adam", "wgrad", "dgrad", "optimizer", "gradinput", "grad_input", "sgd"})
-    if (name.find(word) != std::string::npos) return true;
+bool trains(const std::string& name) {
+  const std::string text = lower_case(name);
+  for (const char* word :
+       {"backward", "_bwd", "bwd_", "adam", "wgrad", "dgrad", "optimizer", "gradinput", "grad_input", "sgd", "amp_update_scale"})
+    if (text.find(word) != std::string::npos) return true;
   return false;
 }
 

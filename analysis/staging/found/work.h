@@ -14,6 +14,7 @@ struct WorkSequence {
   static constexpr std::uint32_t kWait = 0;
   static constexpr std::uint32_t kToHost = 1;         // a copy from the device to the host
   static constexpr std::uint32_t kLookup = 1U << 31;  // bit of work that looks up rows of a table, as an embedding does
+  static constexpr std::uint32_t kChoice = 1U << 30;  // bit of work that chooses among many, as sampling chooses a token
 
   std::uint32_t thread = kNone;
   std::vector<std::uint32_t> symbols;
@@ -21,7 +22,8 @@ struct WorkSequence {
 
   std::size_t size() const { return symbols.size(); }
   bool looks_up_at(std::size_t at) const { return (symbols[at] & kLookup) != 0; }
-  bool waits_at(std::size_t at) const { return symbols[at] <= kToHost; }
+  bool chooses_at(std::size_t at) const { return (symbols[at] & kChoice) != 0; }
+  bool waits_at(std::size_t at) const { return (symbols[at] & ~(kLookup | kChoice)) <= kToHost; }
 };
 
 // One for each thread that launched anything.

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <utility>
 
@@ -41,12 +42,19 @@ std::string host_part(const Run& run, const MainStage& main, const std::vector<B
 // The denominator of the shares that follow. They are of the traced run; where the sentence before quotes an unprofiled time, that is said.
 std::string whole_time(const Run& run, const MainStage& main) {
   if (has_iterations(run)) return "a profiled iteration";
-  const std::string traced = per_token_figure(run).unprofiled || first_token_figure(run).unprofiled ? "traced " : "";
+  const StageEntry* unit = generates(run) ? nullptr : unit_stage(run);
+  const bool unprofiled =
+      unit != nullptr ? unprofiled_ns(run, *unit).has_value() : per_token_figure(run).unprofiled || first_token_figure(run).unprofiled;
+  const std::string traced = unprofiled ? "traced " : "";
   switch (stage_kind(main.name)) {
     case StageKind::kPrefill: return "the " + traced + "prefill time";
     case StageKind::kDecode:
     case StageKind::kDecodeStep: return "the " + traced + "decode time";
     case StageKind::kCapture: return traced.empty() ? "that time" : "the traced time";
+    case StageKind::kBatch:
+    case StageKind::kTrainStep:
+    case StageKind::kDenoiseStep:
+    case StageKind::kStep: return "each " + traced + unit_noun(run);
     default: return "the " + traced + "time of " + phrase(stage_title(run, main.name));
   }
 }
@@ -106,14 +114,25 @@ std::string profiling_cost(const Run& run, const StageSlowdown& slowdown) {
   return fmt::format("profiling slowed {} {}{}", stage, by, median_ns > 0 ? "; unprofiled, it takes " + rough_time(median_ns) : "");
 }
 
+// Of an output token, or of the unit of a program that generates none.
+std::string energy_part(const Run& run) {
+  if (const auto joules = generates(run) ? joules_per_token(run) : std::nullopt)
+    return fmt::format("A million output tokens take about {} kWh of GPU energy", figure_text(*joules / 3.6));
+  const StageEntry* unit = generates(run) ? nullptr : unit_stage(run);
+  for (const StageEnergy& stage : run.energy.stages)
+    if (unit != nullptr && stage.stage == unit->name && stage.joules_per_window)
+      return fmt::format("{} {} takes about {} of GPU energy", unit_noun(run) == "image" ? "An" : "A", unit_noun(run),
+                         figure_text(stage.joules_per_window, "J"));
+  return {};
+}
+
 std::string cost(const Run& run) {
   if (has_iterations(run)) return recording_cost(run);
   if (model_step(run) != nullptr) return "The profiling overhead was not measured; nl-stage profile measures it.";
-  const auto joules = joules_per_token(run);
   const StageSlowdown* slowdown = worst_slowdown(run);
-  if (!joules && slowdown == nullptr) return "Energy and profiling overhead were not measured; nl-stage run --config deep measures both.";
-  const std::string energy =
-      joules ? fmt::format("A million output tokens take about {} kWh of GPU energy", figure_text(*joules / 3.6)) : "";
+  if (energy_part(run).empty() && slowdown == nullptr)
+    return "Energy and profiling overhead were not measured; nl-stage run --config deep measures both.";
+  const std::string energy = energy_part(run);
   if (slowdown == nullptr) return energy + "; profiling overhead was not measured.";
   return sentence(energy + (energy.empty() ? "" : "; ") + profiling_cost(run, *slowdown));
 }
@@ -164,7 +183,31 @@ Tile utilisation_tile(const Run& run, const std::optional<MainStage>& stage) {
   return {memory ? "MBU" : "MFU", utilisation_text(memory ? entry->mbu : entry->mfu), "of the peak, " + stage_title(run, stage->name)};
 }
 
+std::string capitalised(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+// Of a program that generates no tokens: how long its unit takes, and how many there are.
+std::vector<Tile> unit_tiles(const Run& run) {
+  const StageEntry& unit = *unit_stage(run);
+  const std::string noun = unit_noun(run), several = units_noun(run);
+  const auto bare = unprofiled_ns(run, unit);
+  const double best_ns = bare.value_or(unit.wall.median_ns);
+  const std::string note = bare ? beside(time_text(unit.wall.mean_ns), unit.wall.mean_ns / *bare - 1) : "median, traced";
+  return {{capitalised("time per " + noun) + source_label(run), time_text(best_ns), note},
+          {capitalised(several), count_text(unit.wall.count + unit.warmup_windows),
+           unit.warmup_windows > 0 ? fmt::format("{} of them warm-up", unit.warmup_windows) : "all measured"},
+          {capitalised(several) + " per second", figure_text(best_ns > 0 ? std::optional(1e9 / best_ns) : std::nullopt), ""}};
+}
+
 Tile energy_tile(const Run& run) {
+  if (const StageEntry* unit = generates(run) ? nullptr : unit_stage(run); unit != nullptr) {
+    for (const StageEnergy& stage : run.energy.stages)
+      if (stage.stage == unit->name && stage.joules_per_window)
+        return {"Energy per " + unit_noun(run), figure_text(stage.joules_per_window, "J"), stage_title(run, unit->name)};
+    return {"Energy per " + unit_noun(run), kNoValue, ""};
+  }
   for (const auto& stage : run.energy.stages)
     if (is_decode(stage.stage) && stage.joules_per_token)
       return {figure_title("joules_per_token"), figure_text(stage.joules_per_token, "J"), stage_title(run, stage.stage)};
@@ -205,6 +248,15 @@ std::string plain_stage(const Run& run, const std::string& stage) {
     case StageKind::kDecodeStep: return fmt::format("one step of the answer (decode_step{})", source);
     case StageKind::kRequest: return "a whole request";
     case StageKind::kCapture: return "the steady part of the capture";
+    case StageKind::kBatch: return "a batch";
+    case StageKind::kTrainStep: return fmt::format("a training step (train_step{})", source);
+    case StageKind::kLoadData: return "loading data";
+    case StageKind::kForward: return "the forward pass";
+    case StageKind::kBackward: return "the backward pass";
+    case StageKind::kOptimizer: return "the optimizer";
+    case StageKind::kDenoiseStep: return fmt::format("a denoising step (denoise_step{})", source);
+    case StageKind::kImage: return "an image";
+    case StageKind::kStep: return fmt::format("a step{}", source.empty() ? "" : " (" + source.substr(2) + ")");
     default: return "the stage " + phrase(stage_title(run, stage));
   }
 }
@@ -239,8 +291,9 @@ Blocks overview(const Run& run) {
   Notice notice{run.status, strong(status_sentence(run.status)), {}};
   for (const auto& problem : run.problems) notice.items.push_back(problem_text(problem));
   const auto stage = main_stage(run);
-  std::vector<Tile> tiles = has_iterations(run)
-                                ? session_tiles(run)
+  std::vector<Tile> tiles = has_iterations(run) ? session_tiles(run)
+                            : unit_stage(run) != nullptr && !generates(run)
+                                ? unit_tiles(run)
                                 : std::vector<Tile>{time_tile(first_token(run)), time_tile(per_token(run)), output_tile(run)};
   if (!has_iterations(run) || (stage && stage->budget)) tiles.push_back(computing_tile(run, stage));
   if (!has_iterations(run)) tiles.insert(tiles.end(), {utilisation_tile(run, stage), energy_tile(run)});

@@ -12,16 +12,6 @@
 namespace nl::exporters::report {
 namespace {
 
-// Tokens that a decode step yields.
-double tokens_per_step(const Run& run) {
-  const StageEntry* decode = stage_named(run, key_of(StageKind::kDecode));
-  if (decode == nullptr || !decode->tokens_per_window || !run.latency.tpot || decode->wall.mean_ns <= 0) return 1;
-  return *decode->tokens_per_window * run.latency.tpot->mean_ns / decode->wall.mean_ns;
-}
-
-// The batch is not known, and a step counts as one token.
-bool counted_as_one(const Run& run) { return !run.latency.batch && tokens_per_step(run) <= 1.01; }
-
 constexpr double kPhaseWorthSaying = 0.05;  // of the measured time
 constexpr std::size_t kMostPhases = 3;
 constexpr double kFarFromMedian = 1.5;
@@ -92,16 +82,17 @@ std::string token_part(const Run& run, const Speed& speed) {
   const auto token = speed.of(speed.token);
   if (!token) return {};
   const double batch = run.latency.batch.value_or(1);
-  return fmt::format("writes a token (word piece) every {}{}{}", rough_time(*token),
-                     batch > 1 ? fmt::format(" for each of {} sequences", tokens_text(batch)) : "", usual_step(run, speed));
+  const std::string whose = batch > 1                                ? fmt::format(" for each of {} sequences", tokens_text(batch))
+                            : run.latency.batch || speed.rate.best() ? ""
+                                                                     : " for each sequence of a batch that is not known";
+  return fmt::format("writes a token (word piece) every {}{}{}", rough_time(*token), whose, usual_step(run, speed));
 }
 
 // "205 tokens per second over whole requests"
-std::string rate_part(const Run& run, const Speed& speed, bool alone) {
+std::string rate_part(const Speed& speed, bool alone) {
   const auto rate = speed.of(speed.rate);
   if (!rate) return {};
-  return fmt::format("{} tokens{} per second over whole requests{}", rough_count(*rate), alone ? " (word pieces)" : "",
-                     counted_as_one(run) ? ", counted as one sequence" : "");
+  return fmt::format("{} tokens{} per second over whole requests", rough_count(*rate), alone ? " (word pieces)" : "");
 }
 
 // " (unprofiled; with the profiler 4.9 ms, 4.3 ms and 205)" where the figures are of unprofiled runs.
@@ -117,12 +108,45 @@ std::string traced_part(const Speed& speed) {
 // "llama reads a prompt of 256 tokens in 4.9 ms and then writes a token (word piece) every 4.3 ms: 205 tokens per second over whole requests."
 std::string token_speed(const Run& run) {
   const Speed speed = speed_of(run);
-  const std::string first = first_token_part(run, speed), token = token_part(run, speed), rate = rate_part(run, speed, token.empty());
+  const std::string first = first_token_part(run, speed), token = token_part(run, speed), rate = rate_part(speed, token.empty());
   if (first.empty() && token.empty() && rate.empty()) return {};
   std::string text = first;
   if (!token.empty()) text += (text.empty() ? "" : " and then ") + token + (rate.empty() ? "" : ": " + rate);
   else if (!rate.empty()) text += (text.empty() ? "writes " : " and writes ") + rate;
   return fmt::format("{} {}{}{}.", who(run), text, source_label(run), traced_part(speed));
+}
+
+// What the parts of a unit take of it: "forward 12 ms, backward 25 ms"
+std::string parts_of_unit(const Run& run, const StageEntry& unit) {
+  if (stage_kind(unit.name) != StageKind::kTrainStep || unit.wall.count == 0) return {};
+  std::vector<std::string> parts;
+  for (const StageKind kind : {StageKind::kLoadData, StageKind::kForward, StageKind::kBackward, StageKind::kOptimizer})
+    if (const StageEntry* part = stage_named(run, key_of(kind)); part != nullptr && part->wall.count > 0)
+      parts.push_back(
+          fmt::format("{} {}", plain_stage(run, part->name),
+                      rough_time(part->wall.mean_ns * static_cast<double>(part->wall.count) / static_cast<double>(unit.wall.count))));
+  return join_and(parts);
+}
+
+// "3 images of 1.4 s"; empty: not marked.
+std::string larger_units(const Run& run) {
+  const StageEntry* image = stage_named(run, key_of(StageKind::kImage));
+  if (image == nullptr || image->wall.count == 0) return {};
+  return fmt::format(", {} of {}", plural(image->wall.count + image->warmup_windows, "image"), rough_time(image->wall.mean_ns));
+}
+
+// "llama trains: 40 training steps of 152 ms (1 of them warm-up), of which the forward pass takes …". Of programs that are not known to generate.
+std::string unit_speed(const Run& run) {
+  const StageEntry* unit = unit_stage(run);
+  if (unit == nullptr || generates(run)) return {};
+  const auto bare = unprofiled_ns(run, *unit);
+  const std::string warmup = unit->warmup_windows > 0 ? fmt::format(", {} of them warm-up", unit->warmup_windows) : "";
+  const std::string traced = bare ? fmt::format(" (unprofiled; with the profiler {})", rough_time(unit->wall.mean_ns)) : "";
+  const std::string parts = parts_of_unit(run, *unit);
+  return fmt::format("{} {} {} of {}{}{}{}{}.", who(run), unit_verb(run),
+                     plural(unit->wall.count + unit->warmup_windows, unit_noun(run), units_noun(run)),
+                     rough_time(bare.value_or(unit->wall.median_ns)), larger_units(run), warmup, source_label(run), traced) +
+         (parts.empty() ? "" : fmt::format(" Of a step, traced, {}.", parts));
 }
 
 std::string stage_speeds(const Run& run) {
@@ -212,7 +236,7 @@ std::string limit_part(const Run& run, const MainStage& main) {
 std::string whose_tokens(const Run& run) {
   const auto& batch = run.latency.batch;
   if (batch) return *batch > 1 ? fmt::format("all {} sequences", tokens_text(*batch)) : "";
-  return counted_as_one(run) ? "one sequence" : "all sequences";
+  return "all sequences";
 }
 
 Headline first_token(const Run& run) {
@@ -238,14 +262,14 @@ const OperatorStep* model_step(const Run& run) {
 
 std::string speed_sentence(const Run& run) {
   if (has_iterations(run)) return iteration_speed(run, where(run));
-  for (const auto& text : {token_speed(run), stage_speeds(run), imported_speed(run)})
+  for (const auto& text : {unit_speed(run), token_speed(run), stage_speeds(run), imported_speed(run)})
     if (!text.empty()) return text;
   return nothing_timed(run);
 }
 
 std::string quality_sentence(const Run& run, const std::optional<MainStage>& main) {
   if (has_iterations(run) || !main) return operator_shares(run);
-  if (stage_kind(main->name) == StageKind::kCapture) return "Prefill and decode are not marked in it, and none was found.";
+  if (stage_kind(main->name) == StageKind::kCapture) return "Its stages are not marked, and nothing was found that repeats.";
   const std::string shares = run.phases.span_ns > 0 ? phase_shares(run) : "";
   return sentence((shares.empty() ? plain_stage(run, main->name) + " takes the longest" : shares) + limit_part(run, *main));
 }

@@ -125,6 +125,46 @@ const StageEntry* step_stage(const Run& run) {
   return most;
 }
 
+const StageEntry* unit_stage(const Run& run) {
+  const StageEntry* unit = stage_named(run, run.workload.unit_stage);
+  return unit != nullptr && unit->wall.count > 0 ? unit : nullptr;
+}
+
+std::string unit_noun(const Run& run) {
+  switch (stage_kind(run.workload.unit_stage)) {
+    case StageKind::kTrainStep: return "training step";
+    case StageKind::kBatch: return "batch";
+    case StageKind::kDenoiseStep: return "denoising step";
+    case StageKind::kImage: return "image";
+    case StageKind::kStep: return "step";
+    default: return run.workload.unit_stage;
+  }
+}
+
+std::string units_noun(const Run& run) {
+  const std::string one = unit_noun(run);
+  return one == "batch" ? "batches" : one + "s";
+}
+
+std::string unit_verb(const Run& run) {
+  switch (run.workload.kind) {
+    case WorkloadKind::kTraining: return "trains:";
+    case WorkloadKind::kEncoding: return "runs a model on";
+    case WorkloadKind::kDiffusion: return "takes noise out of images:";
+    case WorkloadKind::kCollective: return "takes steps in several processes:";
+    default: return "repeats";
+  }
+}
+
+bool generates(const Run& run) {
+  switch (run.workload.kind) {
+    case WorkloadKind::kGeneration:
+    case WorkloadKind::kServing: return true;
+    case WorkloadKind::kUnknown: return stage_kind(run.workload.unit_stage) != StageKind::kStep;  // stages of the program's own, older runs
+    default: return false;
+  }
+}
+
 const StageLaunches* launches_in(const KernelEntry& kernel, const std::string& stage) {
   for (const StageLaunches& launches : kernel.measured)
     if (launches.stage == stage) return &launches;

@@ -31,6 +31,14 @@ std::string stage_title(const Run& run, const std::string& name);
 bool told_by_its_parts(const Run& run, const StageEntry& stage);
 // The stage whose windows are steps: decode_step, else decode, else the one with the most windows; nullptr without any.
 const StageEntry* step_stage(const Run& run);
+// The unit of what the program does: its stage, nullptr where nothing repeats; a word for one, "training step"; and for what it does with
+// them, "trains".
+const StageEntry* unit_stage(const Run& run);
+std::string unit_noun(const Run& run);
+std::string units_noun(const Run& run);  // "training steps"
+std::string unit_verb(const Run& run);
+// True for programs that answer prompts: only of those prompts and tokens are spoken of.
+bool generates(const Run& run);
 // The launches of a kernel in the measured windows of a stage; nullptr: there are none.
 const StageLaunches* launches_in(const KernelEntry& kernel, const std::string& stage);
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage);

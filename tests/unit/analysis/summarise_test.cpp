@@ -257,9 +257,10 @@ TEST_CASE("requests that overlap are not the same phase marked twice") {
   CHECK(stage(run, "decode").wall.count == 2);
 }
 
-TEST_CASE("only the launching thread and the whole call count") {
+TEST_CASE("only the launching thread, where it has stages, and the whole call count") {
   Builder b;
   b.range("LLM", "prefill", 0, 100, 0);
+  b.range("LLM", "vision", 500, 600, 1);
   b.kernel("other_thread", 200, 10, b.call(50, 1));
   b.kernel("across_the_end", 220, 10, b.call(99, 0));
   b.kernel("inside", 240, 10, b.call(98, 0));

@@ -105,20 +105,21 @@ TEST_CASE("work at the start of a window is inside, at its end no more; a stage 
   CHECK(a.launch_call_ns == 6);
 }
 
-TEST_CASE("launches and waits of a stage are those of its thread") {
+TEST_CASE("launches of a stage are those of its thread and of threads without stages, waits those of its thread") {
   TraceBuilder b;
   b.stage("prefill", 0, 1000);
   b.call(10, 0, "cudaLaunchKernel", 3);
   b.call(20, 0, "cudaGraphLaunch", 5);
   b.call(30, 0, "cudaStreamSynchronize", 7);
   b.call(40, 1, "cudaLaunchKernel", 11);
+  b.call(60, 1, "cudaStreamSynchronize", 13);
   b.graph(50, 60, 1);
   b.graph(70, 80, 1, nl::kNone);
   const auto a = *stage(b.run_all(), "prefill").activity;
-  CHECK(a.launches == 2);
+  CHECK(a.launches == 3);
   CHECK(a.graph_launches == 1);
   CHECK(a.sync_calls == 1);
-  CHECK(a.launch_call_ns == 8);
+  CHECK(a.launch_call_ns == 19);
   CHECK(a.sync_call_ns == 7);
   CHECK(a.graph_runs == 2);
   CHECK(a.streams_used == 1);

@@ -119,17 +119,27 @@ TEST_CASE("graphs without their kernels count as compute") {
   CHECK(stage(run, "decode").activity->kernels == 0);
 }
 
-TEST_CASE("work of another window, thread or time is foreign") {
+TEST_CASE("work of another window, time or staged thread is foreign") {
   TraceBuilder b;
   b.stage("prefill", 100, 200);
   b.launch(10, 90, 30);       // launched before, still running: 100..120
   b.launch(110, 130, 10);     // its own
   b.launch(120, 150, 10, 1);  // by another thread
-  const auto run = b.run();
-  CHECK(stage(run, "prefill").budget->gpu_compute_ns == 40);
-  CHECK(*stage(run, "prefill").foreign_gpu_ns == 30);
-  CHECK(*stage(run, "prefill").kernel_calls == 1);
-  CHECK(stage(run, "prefill").activity->kernels == 2);  // that start in it
+  SECTION("a thread without stages works for the window") {
+    const auto run = b.run();
+    CHECK(stage(run, "prefill").budget->gpu_compute_ns == 40);
+    CHECK(*stage(run, "prefill").foreign_gpu_ns == 20);
+    CHECK(*stage(run, "prefill").kernel_calls == 2);
+    CHECK(stage(run, "prefill").activity->kernels == 2);  // that start in it
+  }
+  SECTION("a thread with stages of its own does not") {
+    b.stage("prefill", 500, 600, 1);
+    const auto run = b.run_all();
+    CHECK(stage(run, "prefill").budget->gpu_compute_ns == 40);
+    CHECK(*stage(run, "prefill").foreign_gpu_ns == 30);
+    CHECK(*stage(run, "prefill").kernel_calls == 1);
+    CHECK(stage(run, "prefill").activity->kernels == 2);
+  }
 }
 
 TEST_CASE("phases: stages, mixed and idle add up to the span") {

@@ -125,3 +125,30 @@ TEST_CASE("a call in a warm-up iteration has no stages, but is in one") {
   CHECK(asked.stages(between).empty());
   CHECK(asked.stages(warm) == Names{"prefill"});
 }
+
+TEST_CASE("a thread without stages works for those of its process") {
+  TraceBuilder b;
+  b.stage("forward", 100, 200);
+  b.stage("backward", 200, 400);
+  b.range("ops", "of the helper", 250, 350, 1);
+  const auto in_backward = b.call(300, 1), outside = b.call(500, 1), in_forward = b.call(150, 1);
+  Asked asked(b);
+  CHECK(asked.stages(in_forward) == Names{"forward"});
+  CHECK(asked.stages(in_backward) == Names{"backward"});
+  CHECK(asked.ranges(in_backward) == Names{"of the helper"});  // ranges are those of its own thread, as nsys has it
+  CHECK(asked.top(in_backward) == "backward");
+  CHECK(asked.stages(outside) == Names{});
+}
+
+TEST_CASE("a thread between two others with open stages works for neither, and one of another process for none") {
+  TraceBuilder b;
+  const auto helper = b.thread(0), elsewhere = b.thread(b.process());
+  b.stage("request", 100, 300, 0);
+  b.stage("request", 200, 400, 1);
+  const auto alone = b.call(150, helper), between = b.call(250, helper), of_other = b.call(150, elsewhere);
+  Asked asked(b);
+  CHECK(asked.stages(alone) == Names{"request"});
+  CHECK(asked.stages(between) == Names{});
+  CHECK(asked.top(between) == "none");
+  CHECK(asked.stages(of_other) == Names{});
+}

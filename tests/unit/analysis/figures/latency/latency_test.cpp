@@ -49,9 +49,12 @@ TEST_CASE("latency and tokens where all is known") {
   CHECK(noted(run, "the token that prefill yields is not counted"));
 }
 
-TEST_CASE("without a batch the figures are those of one sequence, and say so") {
+TEST_CASE("without a batch there are times of steps and no tokens, and that is said") {
   const auto run = run_with(generation(), {});
-  CHECK(*stage(run, "decode").tokens_per_window == 4);
+  CHECK(run.latency.tpot->mean_ns == 100);
+  CHECK_FALSE(stage(run, "decode").tokens_per_window);
+  CHECK_FALSE(stage(run, "decode_step").tokens_per_s);
+  CHECK_FALSE(run.latency.output_tokens_per_s);
   CHECK_FALSE(stage(run, "prefill").tokens_per_window);
   CHECK(noted(run, "batch size is not known"));
   CHECK_FALSE(run.latency.batch);

@@ -20,6 +20,7 @@ struct HiddenCapture {
   // Begins that are more than one launch off: the first step of a compiled model, in which it is compiled, and a prefill before
   // which the workload prepares its cache.
   std::size_t steps_off = 0, prefills_off = 0;
+  std::size_t plain_steps = 0;  // of a program that is not known to generate
 };
 
 const std::vector<HiddenCapture> kHiddenCaptures = {
@@ -37,12 +38,12 @@ const std::vector<HiddenCapture> kHiddenCaptures = {
     {"h200-unmarked/hf-compile.nltrace.gz", 64, 4, 1, 1},
     {"h200-unmarked/hf-graph.nltrace.gz", 64, 4, 0, 1},
     {"h200-unmarked/loop-async.nltrace.gz", 98, 4},
-    {"h200-probe/probe_node.sqlite", 0, 0},
-    {"h200-probe/probe_graph.sqlite", 0, 0},
+    {"h200-probe/probe_node.sqlite", 0, 0, 0, 0, 10},
+    {"h200-probe/probe_graph.sqlite", 0, 0, 0, 0, 10},
     {"h200-collector/launch-loop-samples.nltrace.gz", 0, 0},
-    {"h200-unmarked/train.nltrace.gz", 0, 0},
+    {"h200-unmarked/train.nltrace.gz", 0, 0, 0, 0, 11},
     {"h200-unmarked/noise.nltrace.gz", 0, 0},
-    {"h200-unmarked/offload.nltrace.gz", 0, 0},
+    {"h200-unmarked/offload.nltrace.gz", 0, 0, 0, 0, 40},
 };
 
 // Made when the inference was done: nothing in it was chosen by these.
@@ -83,15 +84,16 @@ double score_hidden(const std::vector<HiddenCapture>& captures) {
     const nl::test::StageScore score = nl::test::StageComparison(trace).compare(truth, found);
     table += nl::test::score_row(capture.file, score);
     INFO(capture.file);
+    if (capture.steps == 0) {  // generates nothing that could be told: whatever repeats is a step
+      for (const auto& stage : found.stages) CHECK((stage.name == "step" || stage.name == "train_step"));
+      CHECK(found.stages.size() == capture.plain_steps);
+      CHECK_FALSE(found.notes.empty());
+      continue;
+    }
     CHECK(score.found == capture.steps);
     CHECK(score.prefills_found == capture.prefills);
     CHECK(score.kinds == score.boundaries);
     CHECK(score.prefill_kinds == score.prefill_boundaries);
-    if (capture.steps == 0) {
-      CHECK(found.stages.empty());
-      CHECK_FALSE(found.notes.empty());
-      continue;
-    }
     CHECK(score.steps == capture.steps);
     CHECK(score.boundaries >= capture.steps - capture.steps_off);
     CHECK(score.prefill_boundaries >= capture.prefills - capture.prefills_off);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -17,6 +18,17 @@ void check_abstains(const FoundStages& found, Code why) {
   CHECK(found.stages.empty());
   REQUIRE(found.notes.size() == 1);
   CHECK(found.notes[0].code == why);
+}
+
+// Steps of no known purpose, and why they are not called prefill and decode.
+void check_steps(const FoundStages& found, std::size_t steps, Code why, const std::string& unit = "step") {
+  CHECK(found.stages.size() == steps);
+  for (const auto& stage : found.stages) CHECK(stage.name == unit);
+  CHECK(found.origin.confidence > 0.5);
+  REQUIRE(found.notes.size() == 2);
+  CHECK(found.notes[0].code == Code::kStepsInferred);
+  CHECK(found.notes[0].details.at(1) == std::to_string(steps));
+  CHECK(found.notes[1].code == why);
 }
 
 }  // namespace
@@ -226,13 +238,95 @@ TEST_CASE("training is not taken for generation") {
     made.launch("multi_tensor_apply_adam", 64);
     made.to_host();
   }
-  check_abstains(infer_stages(made.builder.trace), Code::kStepsOfTraining);
+  check_steps(infer_stages(made.builder.trace), 12, Code::kStepsOfTraining, "train_step");
+}
+
+TEST_CASE("a thread that works while another one waits has no steps of its own") {
+  MadeGeneration made;
+  for (int i = 0; i < 12; ++i) {
+    made.thread = 0;
+    for (int layer = 0; layer < 4; ++layer) made.layer(8, "flash_attention", 4);
+    made.launch("cross_entropy_loss", 8);
+    made.thread = 1;  // autograd's
+    for (int layer = 0; layer < 6; ++layer) {
+      made.launch("flash_bwd_kernel", 8, 80);
+      made.launch("gemm_dgrad", 8, 80);
+    }
+    made.thread = 0;
+    made.launch("multi_tensor_scale", 64);
+    made.to_host();
+  }
+  auto& calls = made.builder.trace.api_calls;
+  std::vector<std::uint32_t> order(calls.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return calls[a].thread < calls[b].thread; });
+  std::vector<std::uint32_t> place(calls.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::stable_sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) { return a.thread < b.thread; });
+  for (auto& kernel : made.builder.trace.kernels) kernel.api = place[kernel.api];
+  for (auto& op : made.builder.trace.mem_ops) op.api = place[op.api];
+  const FoundStages found = infer_stages(made.builder.trace);
+  CHECK(found.stages.size() == 12);
+  for (const auto& stage : found.stages) {
+    CHECK(stage.thread == 0);
+    CHECK(stage.name == "train_step");  // the other thread's kernels tell
+  }
+}
+
+TEST_CASE("layers of a step are not its steps, also where each waits") {
+  MadeGeneration made;
+  for (int i = 0; i < 20; ++i) {
+    made.launch("scale_inputs", 4);
+    for (int layer = 0; layer < 8; ++layer) {
+      made.layer(4, "flash_attention", 4);
+      made.to_host();
+    }
+    made.launch("norm_of_all", 4);
+  }
+  check_steps(infer_stages(made.builder.trace), 20, Code::kStepsWithoutPrefill);
+}
+
+TEST_CASE("steps of a solver are steps") {
+  MadeGeneration made;
+  for (int i = 0; i < 50; ++i) {
+    made.launch("spmv_csr", 64, 200);
+    made.launch("dot_reduce", 8, 20);
+    made.launch("axpy", 64, 40);
+    made.launch("axpy", 64, 40);
+    made.to_host();
+  }
+  check_steps(infer_stages(made.builder.trace), 50, Code::kStepsWithoutProducts);
+}
+
+TEST_CASE("what XLA tries out before it chooses is not a step") {
+  MadeGeneration made;
+  for (int i = 0; i < 400; ++i) made.launch("xla::gpu::RedzoneAllocatorKernel", 1, 5);
+  for (int i = 0; i < 40; ++i) {
+    made.launch("loop_add_fusion", 64, 200);
+    made.launch("input_reduce_fusion", 8, 20);
+    made.launch("gemm_fusion_dot", 64, 400);
+    made.to_host();
+  }
+  check_steps(infer_stages(made.builder.trace), 40, Code::kStepsWithoutPrefill);
 }
 
 TEST_CASE("equal passes without a larger one before them are not called decoding") {
   MadeGeneration made;
   for (int i = 0; i < 20; ++i) made.step();
-  check_abstains(infer_stages(made.builder.trace), Code::kStepsWithoutPrefill);
+  check_steps(infer_stages(made.builder.trace), 20, Code::kStepsWithoutPrefill);
+}
+
+TEST_CASE("an encoder's batches of several sizes are not called prefill and decode") {
+  MadeGeneration made;
+  for (int i = 0; i < 10; ++i)
+    for (const std::uint32_t rows : {64U, 8U, 8U, 8U}) {
+      made.launch("embedding_lookup", rows);
+      for (int layer = 0; layer < 4; ++layer) made.layer(rows, "flash_attention", rows);
+      made.launch("mean_pool", rows);
+      made.to_host();
+    }
+  const FoundStages found = infer_stages(made.builder.trace);
+  for (const auto& stage : found.stages) CHECK(stage.name == "step");
 }
 
 TEST_CASE("of two threads without a generation the one with the most GPU time says why") {
@@ -241,7 +335,7 @@ TEST_CASE("of two threads without a generation the one with the most GPU time sa
   made.wait();
   made.thread = made.queue = 1;
   for (int i = 0; i < 20; ++i) made.step();
-  check_abstains(infer_stages(made.builder.trace), Code::kStepsWithoutPrefill);
+  check_steps(infer_stages(made.builder.trace), 20, Code::kStepsWithoutPrefill);
 }
 
 TEST_CASE("three steps are enough") {
@@ -254,6 +348,5 @@ TEST_CASE("three steps are enough") {
 TEST_CASE("two steps are too few") {
   MadeGeneration made;
   made.request(2);
-  const FoundStages found = infer_stages(made.builder.trace);
-  CHECK(found.stages.empty());
+  for (const auto& stage : infer_stages(made.builder.trace).stages) CHECK(stage.name == "step");  // layers repeat; tokens are not known
 }

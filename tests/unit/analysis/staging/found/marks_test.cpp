@@ -1,0 +1,119 @@
+#include "analysis/staging/found/sources.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+using nl::analysis::FoundStage;
+using nl::analysis::stages_of_marks;
+
+namespace {
+
+std::vector<FoundStage> found_in(const TraceBuilder& b, const std::string& name) {
+  std::vector<FoundStage> all = stages_of_marks(b.trace).stages;
+  std::erase_if(all, [&](const FoundStage& stage) { return stage.name != name; });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a training step lasts from its data to the data of the next") {
+  TraceBuilder b;
+  for (int i = 0; i < 3; ++i) {
+    const nl::Ns at = 1000 * i;
+    b.stage("load_data", at, at + 100);
+    b.stage("forward", at + 150, at + 300);
+    b.stage("backward", at + 300, at + 600);
+    b.stage("optimizer", at + 700, at + 900);
+  }
+  const auto steps = found_in(b, "train_step");
+  REQUIRE(steps.size() == 3);
+  CHECK(steps[0].start_ns == 0);
+  CHECK(steps[0].end_ns == 1000);
+  CHECK(steps[2].end_ns == 2900);  // nothing follows the optimizer
+  CHECK(stages_of_marks(b.trace).origin.source == nl::StageSource::kMarked);
+}
+
+TEST_CASE("gradients of several batches are one training step") {
+  TraceBuilder b;
+  for (int i = 0; i < 4; ++i) {
+    const nl::Ns at = 1000 * i;
+    b.stage("forward", at, at + 300);
+    b.stage("backward", at + 300, at + 600);
+    if (i % 2 == 1) b.stage("optimizer", at + 600, at + 900);
+  }
+  const auto steps = found_in(b, "train_step");
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].end_ns == 2000);
+  CHECK(steps[1].start_ns == 2000);
+}
+
+TEST_CASE("two optimizers after each other end one training step") {
+  TraceBuilder b;
+  for (int i = 0; i < 3; ++i) {
+    const nl::Ns at = 1000 * i;
+    b.stage("forward", at, at + 300);
+    b.stage("backward", at + 300, at + 600);
+    b.stage("optimizer", at + 600, at + 700);
+    b.stage("optimizer", at + 750, at + 900);
+  }
+  CHECK(found_in(b, "train_step").size() == 3);
+}
+
+TEST_CASE("an evaluation between two training steps belongs to neither") {
+  TraceBuilder b;
+  b.stage("forward", 0, 300);
+  b.stage("backward", 300, 600);
+  b.stage("optimizer", 600, 900);
+  b.stage("load_data", 1000, 1100);  // for the evaluation
+  b.stage("model_call", 1100, 5000);
+  b.stage("forward", 6000, 6300);
+  b.stage("backward", 6300, 6600);
+  b.stage("optimizer", 6600, 6900);
+  const auto steps = found_in(b, "train_step");
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].end_ns == 1000);
+  CHECK(steps[1].start_ns == 6000);
+}
+
+TEST_CASE("a call of a model that steps of decoding follow has read the prompt") {
+  TraceBuilder b;
+  b.stage("model_call", 0, 100);
+  b.stage("decode_step", 120, 200);
+  b.stage("decode_step", 200, 300);
+  b.stage("model_call", 400, 500);
+  b.stage("decode_step", 520, 600);
+  CHECK(found_in(b, "prefill").size() == 2);
+  CHECK(found_in(b, "batch").empty());
+}
+
+TEST_CASE("calls of a model that generates nothing are batches, each until the next") {
+  TraceBuilder b;
+  for (int i = 0; i < 5; ++i) b.stage("model_call", 100 * i, 100 * i + 30);
+  b.stage("model_call", 10000, 10030);  // after a pause
+  b.wait(10040, 10060);
+  const auto batches = found_in(b, "batch");
+  REQUIRE(batches.size() == 6);
+  CHECK(batches[0].end_ns == 100);
+  CHECK(batches[4].end_ns == 430);    // nothing waits for it
+  CHECK(batches[5].end_ns == 10060);  // with the wait for its work
+  CHECK(found_in(b, "prefill").empty());
+}
+
+TEST_CASE("steps of an image end with it") {
+  TraceBuilder b;
+  for (int image = 0; image < 2; ++image) {
+    const nl::Ns at = 1000 * image;
+    b.stage("image", at, at + 450);
+    for (int i = 0; i < 4; ++i) b.stage("denoise_step", at + 100 * i, at + 100 * i + 20);
+  }
+  const auto steps = found_in(b, "denoise_step");
+  REQUIRE(steps.size() == 8);
+  CHECK(steps[0].end_ns == 100);
+  CHECK(steps[3].end_ns <= 450);
+  CHECK(steps[4].start_ns == 1000);
+}
+
+TEST_CASE("marks of generation need nothing more") {
+  TraceBuilder b;
+  b.stage("prefill", 0, 100);
+  b.stage("decode_step", 100, 200);
+  CHECK(stages_of_marks(b.trace).stages.empty());
+}

@@ -72,6 +72,11 @@ Section aggregates(const Run& run) {
            ms_cell(run.session->unprofiled.count > 1, run.session->unprofiled.stddev_ns));
     if (const TimeSummary& profiled = run.session->profiled; profiled.count > 0)
       figure("Iteration, profiled (ms)", ms_text(profiled.mean_ns), ms_cell(profiled.count > 1, profiled.stddev_ns));
+  } else if (const StageEntry* unit = generates(run) ? nullptr : unit_stage(run); unit != nullptr) {
+    const auto bare = unprofiled_ns(run, *unit);
+    if (bare) figure("Time per " + unit_noun(run) + label + ", unprofiled (ms)", ms_text(*bare));
+    figure("Time per " + unit_noun(run) + label + ", traced (ms)", ms_text(unit->wall.mean_ns),
+           ms_cell(unit->wall.count > 1, unit->wall.stddev_ns));
   } else {
     times(first_token(run));
     times(per_token(run));
@@ -83,7 +88,10 @@ Section aggregates(const Run& run) {
   if (const auto stage = main_stage(run); stage && stage->budget)
     busy = ratio(static_cast<double>(stage->budget->gpu_compute_ns), static_cast<double>(stage->budget->wall_ns));
   figure("GPU computing, longest stage" + label, share_text(busy));
-  bool energy = false;
+  bool energy = !generates(run);
+  for (const auto& stage : run.energy.stages)
+    if (energy && stage.stage == run.workload.unit_stage && stage.joules_per_window)
+      figure("Energy per " + unit_noun(run) + " (J)", figure_text(stage.joules_per_window));
   for (const auto& stage : run.energy.stages)
     if (stage.joules_per_token)
       figure(figure_title("joules_per_token") + ", " + stage_title(run, stage.stage) + " (J)", figure_text(stage.joules_per_token)),
@@ -125,8 +133,9 @@ Section mfu(const Run& run) {
     table.rows.push_back({stage_title(run, entry.stage), utilisation_text(entry.mfu), utilisation_text(entry.mbu)});
   out.blocks = {table};
   add(out.blocks, notes(efficiency_notes(run, true)));
-  add(out.blocks, Paragraph{"MFU is the share of the GPU's peak arithmetic that the model's own work uses, MBU that of its memory rate. "
-                            "Memory limits decoding, so a low MFU is usual there."});
+  add(out.blocks,
+      Paragraph{std::string("MFU is the share of the GPU's peak arithmetic that the model's own work uses, MBU that of its memory rate.") +
+                (generates(run) ? " Memory limits decoding, so a low MFU is usual there." : "")});
   if (run.peaks && run.peaks->derived) add(out.blocks, Paragraph{"The peak is estimated from the GPU's clock; no data sheet was used."});
   return out;
 }

@@ -107,6 +107,10 @@ std::vector<std::uint32_t> KernelChoice::stage_ids(const StageTable& table) cons
   std::vector<std::uint32_t> ids;
   for (const auto& name : stages)
     if (const auto id = table.find(name); id != kNone) ids.push_back(id);
+  // A program that generates nothing has units of its own.
+  if (ids.empty())
+    for (const StageKind unit : {StageKind::kTrainStep, StageKind::kBatch, StageKind::kDenoiseStep, StageKind::kStep})
+      if (const auto id = table.find(unit); id != kNone) ids.push_back(id);
   return ids;
 }
 

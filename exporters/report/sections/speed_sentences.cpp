@@ -12,6 +12,16 @@
 namespace nl::exporters::report {
 namespace {
 
+// Tokens that a decode step yields.
+double tokens_per_step(const Run& run) {
+  const StageEntry* decode = stage_named(run, key_of(StageKind::kDecode));
+  if (decode == nullptr || !decode->tokens_per_window || !run.latency.tpot || decode->wall.mean_ns <= 0) return 1;
+  return *decode->tokens_per_window * run.latency.tpot->mean_ns / decode->wall.mean_ns;
+}
+
+// The batch is not known, and a step counts as one token: of runs until format 3.2.
+bool counted_as_one(const Run& run) { return !run.latency.batch && tokens_per_step(run) <= 1.01; }
+
 constexpr double kPhaseWorthSaying = 0.05;  // of the measured time
 constexpr std::size_t kMostPhases = 3;
 constexpr double kFarFromMedian = 1.5;
@@ -89,10 +99,11 @@ std::string token_part(const Run& run, const Speed& speed) {
 }
 
 // "205 tokens per second over whole requests"
-std::string rate_part(const Speed& speed, bool alone) {
+std::string rate_part(const Run& run, const Speed& speed, bool alone) {
   const auto rate = speed.of(speed.rate);
   if (!rate) return {};
-  return fmt::format("{} tokens{} per second over whole requests", rough_count(*rate), alone ? " (word pieces)" : "");
+  return fmt::format("{} tokens{} per second over whole requests{}", rough_count(*rate), alone ? " (word pieces)" : "",
+                     counted_as_one(run) ? ", counted as one sequence" : "");
 }
 
 // " (unprofiled; with the profiler 4.9 ms, 4.3 ms and 205)" where the figures are of unprofiled runs.
@@ -108,7 +119,7 @@ std::string traced_part(const Speed& speed) {
 // "llama reads a prompt of 256 tokens in 4.9 ms and then writes a token (word piece) every 4.3 ms: 205 tokens per second over whole requests."
 std::string token_speed(const Run& run) {
   const Speed speed = speed_of(run);
-  const std::string first = first_token_part(run, speed), token = token_part(run, speed), rate = rate_part(speed, token.empty());
+  const std::string first = first_token_part(run, speed), token = token_part(run, speed), rate = rate_part(run, speed, token.empty());
   if (first.empty() && token.empty() && rate.empty()) return {};
   std::string text = first;
   if (!token.empty()) text += (text.empty() ? "" : " and then ") + token + (rate.empty() ? "" : ": " + rate);
@@ -236,7 +247,7 @@ std::string limit_part(const Run& run, const MainStage& main) {
 std::string whose_tokens(const Run& run) {
   const auto& batch = run.latency.batch;
   if (batch) return *batch > 1 ? fmt::format("all {} sequences", tokens_text(*batch)) : "";
-  return "all sequences";
+  return counted_as_one(run) ? "one sequence" : "all sequences";
 }
 
 Headline first_token(const Run& run) {

@@ -67,7 +67,11 @@ Run every_value_run() {
   run.workload = Workload{.command = {"command 133"},
                           .working_directory = "working_directory 134",
                           .exit_status = 135,
-                          .repository = Repository{.path = "path 1702", .revision = "revision 1703", .modified = true}};
+                          .repository = Repository{.path = "path 1702", .revision = "revision 1703", .modified = true},
+                          .kind = WorkloadKind::kServing,
+                          .kind_confidence = 0.1704,
+                          .kind_witnesses = {{Code::kKindByRequests, {"1705"}, "where 1706"}},
+                          .unit_stage = "unit_stage 1707"};
   run.stages = {StageEntry{
       .name = "name 136",
       .ranges = {"ranges 137"},

@@ -78,6 +78,8 @@ TEST_CASE("summary: a token's time where no rate is known") {
   Run run;
   run.name = "llama";
   run.latency.tpot = TimeSummary{2, 8'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 0};
+  CHECK(sentence_of(run, 0) == "llama writes a token (word piece) every 4.0 ms for each sequence of a batch that is not known.");
+  run.latency.batch = 1;
   CHECK(sentence_of(run, 0) == "llama writes a token (word piece) every 4.0 ms.");
 }
 
@@ -86,7 +88,9 @@ TEST_CASE("summary: prompt, batch and rate stand beside the time of a token") {
   run.name = "llama";
   run.latency.prefill = run.stages[0].wall;
   run.latency.tpot = TimeSummary{1, 4'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 0};
-  CHECK(sentence_of(run, 0) == "llama reads the prompt in 8.0 ms and then writes a token (word piece) every 4.0 ms.");
+  CHECK(
+      sentence_of(run, 0) ==
+      "llama reads the prompt in 8.0 ms and then writes a token (word piece) every 4.0 ms for each sequence of a batch that is not known.");
   run.latency.output_tokens_per_s = 208;
   CHECK(sentence_of(run, 0) ==
         "llama reads the prompt in 8.0 ms and then writes a token (word piece) every 4.0 ms: 208 tokens per second over whole requests, "
@@ -109,6 +113,7 @@ TEST_CASE("summary: prompt, batch and rate stand beside the time of a token") {
 TEST_CASE("summary: where few slow steps make the mean, the usual step stands beside it") {
   Run run = run_of({window_of("decode_step", 2'000'000, 8)});
   run.latency.tpot = TimeSummary{1, 4'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 0};
+  run.latency.batch = 1;
   run.stages[0].wall.mean_ns = 3e6;
   CHECK(sentence_of(run, 0) == "The workload writes a token (word piece) every 4.0 ms.");
   run.stages[0].wall.mean_ns = 3.1e6;
@@ -116,11 +121,44 @@ TEST_CASE("summary: where few slow steps make the mean, the usual step stands be
         "The workload writes a token (word piece) every 4.0 ms on average, though half of the steps take at most 2.0 ms.");
 }
 
+TEST_CASE("summary: a program that generates nothing is told in its own units") {
+  Run run = run_of({window_of("train_step", 100'000'000, 9), window_of("forward", 30'000'000, 18), window_of("optimizer", 10'000'000, 9)});
+  run.name = "fit";
+  run.workload.kind = nl::WorkloadKind::kTraining;
+  run.workload.unit_stage = "train_step";
+  run.stages[0].warmup_windows = 1;
+  CHECK(sentence_of(run, 0) ==
+        "fit trains: 10 training steps of 100 ms, 1 of them warm-up. Of a step, traced, the forward pass 60 ms and the optimizer 10 ms.");
+  SECTION("batches") {
+    run = run_of({window_of("batch", 5'000'000, 4)});
+    run.workload.kind = nl::WorkloadKind::kEncoding;
+    run.workload.unit_stage = "batch";
+    CHECK(sentence_of(run, 0) == "The workload runs a model on 4 batches of 5.0 ms.");
+  }
+  SECTION("images") {
+    run = run_of({window_of("denoise_step", 5'000'000, 8), window_of("image", 40'000'000, 2)});
+    run.workload.kind = nl::WorkloadKind::kDiffusion;
+    run.workload.unit_stage = "denoise_step";
+    CHECK(sentence_of(run, 0) == "The workload takes noise out of images: 8 denoising steps of 5.0 ms, 2 images of 40 ms.");
+  }
+  SECTION("steps of which nothing else is known") {
+    run = run_of({window_of("step", 5'000'000, 8)});
+    run.workload.unit_stage = "step";
+    run.stages[0].source = nl::StageSource::kInferred;
+    CHECK(sentence_of(run, 0) == "The workload repeats 8 steps of 5.0 ms (inferred).");
+  }
+  const std::string all = nl::exporters::stakeholder_markdown(run);
+  for (const char* word : {"token", "prompt", "prefill", "Prefill", "decode"}) {
+    INFO(word);
+    CHECK(all.find(word) == std::string::npos);
+  }
+}
+
 TEST_CASE("summary: where nothing but the steady part of a capture is known, shares are of that") {
   Run run = run_of({window_of("capture", 140'000'000)});
   run.stages[0].budget = Budget{1000, 280, 0, 0, 0, 720, 0, 0};
   CHECK(sentence_of(run, 0) == "In the workload, the steady part of the capture takes 140 ms.");
-  CHECK(sentence_of(run, 1) == "Prefill and decode are not marked in it, and none was found.");
+  CHECK(sentence_of(run, 1) == "Its stages are not marked, and nothing was found that repeats.");
   CHECK(sentence_of(run, 2) == "The GPU computes 28 % of that time and waits for the program 72 %.");
 }
 

@@ -320,6 +320,17 @@ class DiffusionTest(KindCase):
             """)
         self.assertEqual(result.text, "n()n()n()")
 
+    def test_guidance_where_writes_are_not_counted(self):
+        result = self.denoised("""
+            x, t, c, n = floats(2, 4, 8, 8), time(), ids(2, 1), ids(2, 1)
+            for _ in range(2): net(x, t, c)              # buffers that are filled again
+            net(x, t, n)
+            class Other(Model):
+                def forward(self, x_t, t): return x_t
+            Other().eval()(x, t)
+            """)
+        self.assertEqual(result.text, "n()n()g()n()")
+
     def test_training_a_diffusion_is_training(self):
         result = self.denoised("vars(net)['training'] = True\ntorch.optim.SGD([7])\nnet(floats(2, 4, 8, 8), time())")
         self.assertEqual(result.text, "f()")

@@ -106,19 +106,16 @@ class Calls:
             return None
         step = kind.step_of_diffusion(args, kwargs)
         if step is not None:
-            return self._begin_denoising(state, module, kind, step)
+            if state.capturing:
+                return self._graphs.captured(module, None)
+            name = "guidance" if kind.repeats(step, args, kwargs) else "denoise_step"
+            return self._open_denoising(state, module, kind, name)
         shape = prompts.shape_of_call(args, kwargs)
         if shape is None:
             return None
         if state.capturing:
             return self._graphs.captured(module, shape)
         return self._loops.end if self._loops.begin(state, kind, module, shape, kwargs) else None
-
-    def _begin_denoising(self, state, module, kind, step):
-        if state.capturing:
-            return self._graphs.captured(module, None)
-        repeats = kind.repeats(step)
-        return self._open_denoising(state, module, kind, "guidance" if repeats else "denoise_step")
 
     def _open_denoising(self, state, module, kind, name):
         self._loops.finish(state)

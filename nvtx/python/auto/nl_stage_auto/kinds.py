@@ -52,6 +52,14 @@ def _parameters(module):
     return code.co_varnames[:code.co_argcount + code.co_kwonlyargcount], bool(code.co_flags & _VAR_KEYWORDS)
 
 
+def _versions(*tensors):
+    """How often they were written to; None: tensors of inference_mode do not count it."""
+    try:
+        return [tensor._version for tensor in tensors if hasattr(tensor, "shape")]
+    except Exception:
+        return None
+
+
 class Times:
     """The parameters of a forward that may be a time step."""
 
@@ -62,14 +70,13 @@ class Times:
 
     def of_call(self, args, kwargs):
         """(time step, latent) of a step of a diffusion; None: it is not one. args begin with the module."""
-        for place, name in self._places:
-            value = args[place] if place is not None and place < len(args) else kwargs.get(name)
-            if value is not None:
-                return self._judged(name, value, args, kwargs)
+        given = [(name, args[place] if place < len(args) else kwargs.get(name)) for place, name in self._places]
         if self._named:
-            for name, value in kwargs.items():
-                if value is not None and _SURE_TIMES.match(name):
-                    return self._judged(name, value, args, kwargs)
+            given += [(name, value) for name, value in kwargs.items() if _SURE_TIMES.match(name)]
+        for name, value in given:
+            found = self._judged(name, value, args, kwargs) if value is not None else None
+            if found is not None:
+                return found
         return None
 
     def _judged(self, name, time, args, kwargs):
@@ -103,24 +110,25 @@ class Kind:
         self.skipped = self.trains = self.denoises = False
         self.training_calls = self.eval_calls = 0
         self.place = None  # among the facts
-        self.last_step = None  # of a diffusion: (time step or reference to it, reference to the latent)
+        self.last_step = None  # of a diffusion: (time step or reference to it, reference to the latent, versions, ids of what else it got)
 
     def step_of_diffusion(self, args, kwargs):
         return self.times.of_call(args, kwargs) if self.times is not None else None
 
-    def repeats(self, step):
+    def repeats(self, step, args, kwargs):
         """Whether this call has the time step and the latent of the call before: guidance calls the model twice for one step."""
         time, latent = step
-        before, self.last_step = self.last_step, None
-        try:
-            number = not hasattr(time, "shape")
-            version = 0 if number else time._version + latent._version
-            self.last_step = (time if number else weakref.ref(time), weakref.ref(latent), version)
-        except Exception:  # tensors of inference_mode have no version: what was written into them meanwhile is not known
+        number = not hasattr(time, "shape")
+        others = tuple(id(value) for value in (*args, *kwargs.values()) if value is not time and value is not latent)
+        before = self.last_step
+        self.last_step = (time if number else weakref.ref(time), weakref.ref(latent), _versions(time, latent), others)
+        if before is None or before[1]() is not latent:
             return False
-        if before is None or before[2] != version or before[1]() is not latent:
+        same_time = before[0] == time if number else isinstance(before[0], weakref.ref) and before[0]() is time
+        if not same_time or before[2] != self.last_step[2]:
             return False
-        return (before[0] == time) if number else (isinstance(before[0], weakref.ref) and before[0]() is time)
+        # Where writes are not counted, buffers that a loop fills again are told from guidance by what else the call gets.
+        return self.last_step[2] is not None or before[3] != others
 
     def as_json(self, module_class, listed):
         """listed: the architectures of the configuration."""

@@ -83,7 +83,7 @@ FILES = {
                          "def tell(event, duration):\n    for listener in heard: listener(event, duration, fun_name='x')\n",
     "jax/stages.py": "import types\n\n\nclass Lowered:\n    def __init__(self, fun): self.fun = fun\n    def compile(self): return Compiled(self.fun)\n\n\n"
                      "class Compiled:\n    def __init__(self, fun):\n        self.fun = fun\n"
-                     "        self._executable = types.SimpleNamespace(xla_executable=types.SimpleNamespace(name='jit_' + fun.__name__))\n"
+                     "        self._executable = types.SimpleNamespace(unsafe_call=types.SimpleNamespace(name=f'jit({fun.__name__})'))\n"
                      "    def __call__(self, *args): return self.fun.__wrapped__(*args)\n",
     "jax/numpy.py": "import jax\n\n\ndef _dot(a, b): return a * b\n\n\ndot = jax.jit(_dot)\n",
     "jaxlib/__init__.py": "__version__ = '0.11.0'\n",

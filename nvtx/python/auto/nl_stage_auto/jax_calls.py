@@ -252,15 +252,19 @@ class JaxCalls:
         return __call__
 
     def _name_of_executable(self, compiled):
+        """"decode" of "jit_decode" or "jit(decode)"."""
         try:
-            name = compiled._executable.xla_executable.name
-        except AttributeError:
+            name = re.match(r"(?:p?jit|pmap)[_(](.*)", compiled._executable.unsafe_call.name).group(1)
+        except Exception:  # not what this JAX calls it
             return None
-        return re.sub(r"\W+", "_", name.removeprefix("jit_").removeprefix("pmap_")).strip("_")[:80] if isinstance(name, str) else None
+        return re.sub(r"\W+", "_", name).strip("_")[:80]
 
     def _listen(self):
         """JAX tells how long it compiled, also what ran outside of the workload's functions."""
-        from jax import monitoring
+        try:
+            from jax import monitoring
+        except ImportError:
+            return
 
         def heard(event, duration, **_):
             if event.endswith(_COMPILE_EVENT):

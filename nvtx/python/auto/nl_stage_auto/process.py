@@ -64,7 +64,8 @@ class Process:
     def _start_sampler(self, sampler):
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=sampler.pause, after_in_parent=sampler.resume)
-        self._finder.add("torch", sampler.begin)
+        for package in ("torch", "jax", "cupy"):
+            self._finder.add(package, sampler.begin)
 
     def _patch_torch(self, torch):
         from .graphs import Graphs

@@ -22,7 +22,7 @@ class Speller(nn.Module):
 
 
 def update_leaderboard(board, confidence):
-    """About 2 ms of Python on the host, while the GPU has nothing to do."""
+    """About 2 ms of Python on the host, while the GPU is idle."""
     end = time.perf_counter() + 0.002
     while time.perf_counter() < end:
         board.append(confidence)

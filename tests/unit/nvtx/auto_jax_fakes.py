@@ -68,6 +68,10 @@ def vmap(fun):
     return mapped
 
 
+def eval_shape(fun, *args):
+    return type(fun) is PjitFunction
+
+
 def devices():
     return [types.SimpleNamespace(platform="gpu", device_kind="NVIDIA H200")] * 2
 '''

@@ -217,6 +217,10 @@ class TrainingTest(KindCase):
             """)
         self.assertEqual(result.text, "f()b()")
 
+    def test_facts_are_there_without_an_exit(self):
+        result = self.trained("import os\nfor _ in range(2): model(ids(2, 8))\nos._exit(0)")
+        self.assertTrue(self.kind(result)["trains"])
+
     def test_exceptions_close_what_is_open(self):
         result = self.trained("""
             def fails(*_): raise KeyError("mine")
@@ -423,12 +427,12 @@ class JaxTest(KindCase):
             net = Net()
             print(net.call(1), Net.call.__name__, list(inspect.signature(net.call).parameters), net.call.__func__ is Net.call)
             print(function.__wrapped__ is named, function.__doc__, function.__module__, function._cache_size())
-            print(callable(function.lower), copy.deepcopy(function) is function)
+            print(callable(function.lower), copy.deepcopy(function) is function, jax.eval_shape(function, 1), jax.eval_shape(named, 1))
             function(1); function.clear_cache(); function.mine = 7
             print(function._cache_size(), function.mine, weakref.ref(function)() is function, hash(function) == hash(function), hasattr(function, "nothing"))
             print(type(pickle.loads(pickle.dumps(function))).__name__, jax.jit.__name__, isinstance(jax.jit(function), type(function)))
             """)
-        self.assertEqual(result.out.splitlines(), ["4 call ['x', 'y'] True", "True Text. __main__ 0", "True True", "0 7 True True False", "Jitted jit True"])
+        self.assertEqual(result.out.splitlines(), ["4 call ['x', 'y'] True", "True Text. __main__ 0", "True True True False", "0 7 True True False", "Jitted jit True"])
 
     def test_what_is_compiled_ahead_of_time(self):
         result = self.jax("""
@@ -438,6 +442,10 @@ class JaxTest(KindCase):
             for _ in range(2): step(1)
             """)
         self.assertEqual(result.text, "decode()decode()")
+
+    def test_facts_are_there_without_an_exit(self):
+        result = self.jax("import os\njax.jit(lambda x: x)(1)\nos._exit(0)")
+        self.assertEqual(result.fact["jax"]["platform"], "gpu")
 
     def test_an_exception_closes_its_range(self):
         result = self.jax("""

@@ -27,7 +27,7 @@ _MOST_REQUESTS = 1000
 _MOST_MODELS = 16
 _MOST_FILES = 256  # of processes that have nothing but a Python
 _PACKAGES = ("torch", "transformers", "diffusers", "triton", "vllm", "sglang", "jax", "jaxlib", "flax", "optax", "cupy")
-_REWRITE_S = 5.0  # for processes that end without their exit handlers
+_REWRITE_S = 5.0
 
 
 def _version(name):
@@ -79,7 +79,7 @@ class Facts:
             if request.search not in ("", "greedy"):
                 more["search"] = request.search
             self._add(index, batch, request.prompt_tokens, new_tokens, request.steps, more)
-        self._write_sometimes()
+        self.write_sometimes()
 
     def _add(self, index, batch, prompt_tokens, new_tokens, steps, more):
         self._count(index, batch * prompt_tokens, batch * new_tokens)
@@ -96,11 +96,12 @@ class Facts:
             index = self._model(getattr(runner, "model", runner), config, None)
             if index is not None:
                 self._models[index]["new_tokens"] += step.generation_tokens
-        self._write_sometimes()
+        self.write_sometimes()
 
     def note_model(self, model, kind):
         """A model that a loop of the workload's own calls. Its place among the models."""
         if kind.place is not None:
+            self.write_sometimes()
             return kind.place
         with self._lock:
             model = getattr(model, "_orig_mod", model)
@@ -122,7 +123,7 @@ class Facts:
                     self._steps.add_request(later, 0, count)
             if steps or request.first_stage == "prefill":
                 self._add(request.place, batch, tokens, steps + 1, steps, {})
-        self._write_sometimes()
+        self.write_sometimes()
 
     def _count(self, index, prompt_tokens, new_tokens):
         self._requests["count"] += 1
@@ -145,7 +146,8 @@ class Facts:
         self._kinds.append((kind, type(model).__name__, getattr(config, "architectures", None)))
         return len(self._models) - 1
 
-    def _write_sometimes(self):
+    def write_sometimes(self):
+        """For processes that end without their exit handlers."""
         now = time.monotonic()
         if self._written is None or now - self._written > _REWRITE_S:
             self._written = now

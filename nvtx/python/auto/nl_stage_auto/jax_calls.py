@@ -66,6 +66,16 @@ class Jitted:
     def __call__(self, /, *args, **kwargs):
         return self._nl_stage_call(*args, **kwargs)
 
+    # Methods, because the protocol jax.stages.Wrapped does not ask __getattr__.
+    def lower(self, /, *args, **kwargs):
+        return self._nl_stage_compiled.lower(*args, **kwargs)
+
+    def trace(self, /, *args, **kwargs):
+        return self._nl_stage_compiled.trace(*args, **kwargs)
+
+    def eval_shape(self, /, *args, **kwargs):
+        return self._nl_stage_compiled.eval_shape(*args, **kwargs)
+
     def __getattr__(self, name):
         if name.startswith("_nl_stage_"):  # while it is copied
             raise AttributeError(name)
@@ -90,6 +100,14 @@ class Jitted:
 
     def __deepcopy__(self, _memo):
         return self
+
+
+def _around_eval_shape(original):
+    """jax.eval_shape asks for the class of what it gets: it knows the static arguments of what jax.jit returned."""
+    def eval_shape(fun, *args, **kwargs):
+        return original(fun._nl_stage_compiled if isinstance(fun, Jitted) else fun, *args, **kwargs)
+
+    return eval_shape
 
 
 class _OfThread(threading.local):
@@ -127,6 +145,7 @@ class JaxCalls:
             original = vars(jax).get(name)
             if isinstance(original, types.FunctionType) and not hasattr(original, _OURS):
                 setattr(jax, name, self._around_transform(original))
+        self._safely(self._process.patches.wrap, jax, "eval_shape", _around_eval_shape)
         self._safely(self._patch_compiler)
         self._safely(self._patch_stages)
         self._safely(self._listen)
@@ -210,6 +229,7 @@ class JaxCalls:
             close()
             if self._devices is None:
                 self._devices = self._safely(self._read_devices) or {}  # now: when the process exits, JAX has let them go
+            self._process.facts.write_sometimes()
         except Exception as error:
             self._faults.note("end of a jitted function", error)
 

@@ -70,9 +70,8 @@ class Training:
         self._loops.finish(state)
         close = self._ranges.open("forward")
         kind.training_calls += 1
-        if not kind.trains:
-            kind.trains = True
-            kind.place = self._process.facts.note_model(module, kind)
+        kind.trains = True
+        kind.place = self._process.facts.note_model(module, kind)
         return close and (lambda state, failed: self._close(close, "forward"))
 
     def _around_backward(self, original):

@@ -12,7 +12,7 @@ BATCH, BEAMS, TOKENS, NEW, CALLS = 4, 4, 256, 48, 5
 def main():
     torch.manual_seed(5)
     shape = dict(vocab_size=32000, d_model=1024, encoder_layers=8, decoder_layers=8, encoder_attention_heads=16, decoder_attention_heads=16,
-                 encoder_ffn_dim=4096, decoder_ffn_dim=4096, max_position_embeddings=1024, forced_eos_token_id=None)
+                 encoder_ffn_dim=4096, decoder_ffn_dim=4096, max_position_embeddings=1024)
     model = BartForConditionalGeneration(BartConfig(**shape)).to("cuda", torch.bfloat16).eval()
     times = []
     for _ in range(CALLS):

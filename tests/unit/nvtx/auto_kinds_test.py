@@ -44,13 +44,21 @@ class CallTest(KindCase):
 
     def test_calls_that_show_generation_are_steps(self):
         result = self.run_with("for _ in range(2):\n    model(ids(2, 16))\n    for _ in range(3): model(ids(2, 1), past=True)")
-        self.assertEqual(result.text, "m()s0(x())s1(x())s2(x())" * 2)
+        self.assertEqual(result.text, "m()s0(x())s1(x())s2(x())P(x())s0(x())s1(x())s2(x())")  # by then it is known to generate
         self.assertEqual((result.fact["requests"]["count"], result.fact["models"][0]["new_tokens"]), (2, 16))
-        self.assertEqual(self.kind(result), {"generates": None, "denoises": False, "trains": False, "architecture": ["Model"],
+        self.assertEqual(self.kind(result), {"generates": True, "denoises": False, "trains": False, "architecture": ["Model"],
                                              "training_calls": 0, "eval_calls": 8})
 
     def test_without_a_cache(self):
         self.assertEqual(self.run_with("for length in (5, 6, 7, 5, 6): model(ids(1, length))").text, "m()s0(x())s1(x())m()s0(x())")
+
+    def test_prompts_that_a_server_reads_between_its_steps(self):
+        result = self.run_with("""
+            for prompts in (1, 2):
+                for _ in range(prompts): model(ids(1, 9))
+                for _ in range(2): model(ids(3, 1))
+            """)
+        self.assertEqual(result.text, "m()s0(x())s1(x())P(x())P(x())s0(x())s1(x())")
 
     def test_batches_of_many_lengths_are_no_steps(self):
         result = self.run_with("for length in (5, 9, 5, 4, 8, 7, 9, 2, 3, 4, 5): model(ids(4, length))")
@@ -432,7 +440,8 @@ class JaxTest(KindCase):
             print(function._cache_size(), function.mine, weakref.ref(function)() is function, hash(function) == hash(function), hasattr(function, "nothing"))
             print(type(pickle.loads(pickle.dumps(function))).__name__, jax.jit.__name__, isinstance(jax.jit(function), type(function)))
             """)
-        self.assertEqual(result.out.splitlines(), ["4 call ['x', 'y'] True", "True Text. __main__ 0", "True True True False", "0 7 True True False", "Jitted jit True"])
+        self.assertEqual(result.out.splitlines(), ["4 call ['x', 'y'] True", "True Text. __main__ 0", "True True True False", "0 7 True True False",
+                                                   "Jitted jit True"])
 
     def test_what_is_compiled_ahead_of_time(self):
         result = self.jax("""

@@ -102,12 +102,13 @@ def times_of(module):
 class Kind:
     """Of one module."""
 
-    __slots__ = ("generates", "times", "skipped", "trains", "denoises", "training_calls", "eval_calls", "place", "last_step")
+    __slots__ = ("generates", "decoded", "times", "skipped", "trains", "denoises", "training_calls", "eval_calls", "place", "last_step")
 
     def __init__(self, module):
         self.generates = generates(module)
         self.times = None if self.generates else times_of(module)
         self.skipped = self.trains = self.denoises = False
+        self.decoded = False  # one token after the other, in an earlier request
         self.training_calls = self.eval_calls = 0
         self.place = None  # among the facts
         self.last_step = None  # of a diffusion: (time step or reference to it, reference to the latent, versions, ids of what else it got)
@@ -133,7 +134,7 @@ class Kind:
     def as_json(self, module_class, listed):
         """listed: the architectures of the configuration."""
         names = [module_class, *[name for name in listed or () if isinstance(name, str) and name != module_class]]
-        return {"generates": self.generates, "denoises": self.denoises, "trains": self.trains, "architecture": names[:8],
+        return {"generates": True if self.decoded else self.generates, "denoises": self.denoises, "trains": self.trains, "architecture": names[:8],
                 "training_calls": self.training_calls, "eval_calls": self.eval_calls}
 
 

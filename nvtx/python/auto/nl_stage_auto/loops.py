@@ -15,6 +15,7 @@ import types
 
 from .request import DECODE, PREFILL, Request
 
+_STEPS_THAT_SHOW_IT = 2
 _MOST_PLAIN_CALLS = 8  # of a module that is not known to generate: after so many, a longer input is another batch, not a step
 
 
@@ -48,6 +49,11 @@ class LoopRequest(Request):
         count = self.inner_open + self.stage_open
         self.inner_open = self.stage_open = 0
         self._close(count)
+
+    def learn(self):
+        """Steps of one token each show that the model generates. Inputs that grow may be batches of many lengths."""
+        if self.kind is not None and self.steps >= _STEPS_THAT_SHOW_IT and not self.grows:
+            self.kind.decoded = True
 
     def change_batch(self, batch):
         """Where requests come and go, a step says how many sequences it has."""
@@ -96,10 +102,12 @@ class Loops:
     def begin(self, state, kind, module, shape, kwargs):
         """Before a call of a model. Whether it is marked."""
         batch, length, _ = shape
-        generates = kind.generates and length and kwargs.get("labels") is None  # with labels it computes a loss
+        if state.request is not None:
+            state.request.learn()
+        generates = (kind.generates or kind.decoded) and length and kwargs.get("labels") is None  # with labels it computes a loss
         if self._is_step(state, kind, module, shape, kwargs):
             self._begin_step(state, module, batch, length)
-        elif generates and length == 1:
+        elif kind.generates and length == 1:
             return False  # of a warm-up
         else:
             state.plain_calls += 1
@@ -192,6 +200,7 @@ class Loops:
     def _note(self, request):
         if request is not None:
             self._ranges.count(request.pushed())
+            request.learn()
             if request.kind is not None:
                 request.kind.eval_calls += 1 + request.steps
             self._process.facts.add_loop(request)

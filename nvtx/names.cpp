@@ -29,6 +29,7 @@ void read_token_count(std::string_view word, TokenMark& tokens) {
   if (error != std::errc() || end != digits.data() + digits.size() || count == 0) return;
   if (key == "prompt") tokens.prompt = count;
   if (key == "batch") tokens.batch = count;
+  if (key == "beams") tokens.beams = count;
   if (key == "decode") tokens.decode = count;
 }
 
@@ -65,7 +66,7 @@ std::optional<TokenMark> parse_token_mark(std::string_view domain, std::string_v
     read_token_count(rest.substr(0, blank), tokens);
     rest.remove_prefix(std::min(blank + 1, rest.size()));
   }
-  if (!tokens.prompt && !tokens.batch && !tokens.decode) return std::nullopt;
+  if (!tokens.prompt && !tokens.batch && !tokens.beams && !tokens.decode) return std::nullopt;
   return tokens;
 }
 

@@ -39,11 +39,12 @@ RangeName normalise_range(std::string_view domain, std::string_view name);
 // name of the LLM domain stands for itself; "" where it is not a stage.
 std::string stage_of(std::string_view domain, std::string_view name);
 
-// How many tokens the workload says it works on, in a mark of the LLM domain: "tokens prompt=256 batch=2 decode=64"
-// (or the literal "LLM@tokens …"). Any of the three may be missing; nothing where it is not such a mark, or states none of them.
+// How many tokens the workload says it works on, in a mark of the LLM domain: "tokens prompt=256 batch=2 beams=3 decode=64"
+// (or the literal "LLM@tokens …"). Any of the four may be missing; nothing where it is not such a mark, or states none of them.
 struct TokenMark {
   std::optional<std::uint64_t> prompt;  // tokens of each sequence
-  std::optional<std::uint64_t> batch;   // sequences
+  std::optional<std::uint64_t> batch;   // sequences that the caller gets
+  std::optional<std::uint64_t> beams;   // of each of them: a step computes batch × beams rows
   std::optional<std::uint64_t> decode;  // steps after the prompt
 };
 std::optional<TokenMark> parse_token_mark(std::string_view domain, std::string_view text);

@@ -40,6 +40,8 @@ __all__ = ["prefill", "decode_all", "decode_step", "stage", "op", "layer", "mark
 class _Backend:
     """opener(), counter() and closer() give functions for a range that is opened often: they look up once what they can."""
 
+    numbers = True  # a range can have a payload
+
     def opener(self, domain, text):
         return lambda: self.push(domain, text, None)
 
@@ -123,6 +125,7 @@ class _NvtxPackage(_Backend):
 
 class _Torch(_Backend):
     name = "torch"
+    numbers = False
 
     def __init__(self):
         torch = sys.modules["torch"]
@@ -359,9 +362,10 @@ def mark(name):
     _backend().mark(STAGE_DOMAIN, name)
 
 
-def tokens(prompt, batch=1):
-    """Says how many tokens the iteration that follows works on."""
-    mark(f"tokens prompt={int(prompt)} batch={int(batch)}")
+def tokens(prompt=None, batch=1, beams=None, decode=None):
+    """Says how many tokens the iteration that follows works on. batch: sequences that it returns; beams: of each of them; None: not known."""
+    counts = (("prompt", prompt), ("batch", batch), ("beams", beams), ("decode", decode))
+    mark(" ".join(["tokens", *(f"{name}={int(count)}" for name, count in counts if count is not None)]))
 
 
 def start(name):

@@ -14,7 +14,8 @@ from auto_fakes import NVTX, write_fakes
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 AUTO = ROOT / "nvtx" / "python" / "auto"
-NAMES = {"request": "R", "prefill": "P", "decode_all": "D", "decode_step": "s", "sampling": "x", "vision": "v"}
+NAMES = {"request": "R", "prefill": "P", "decode_all": "D", "decode_step": "s", "sampling": "x", "vision": "v", "model_call": "m",
+         "forward": "f", "backward": "b", "optimizer": "o", "load_data": "l", "denoise_step": "n", "guidance": "g", "image": "i", "scheduler": "c"}
 # request(prefill(sampling) decode_all(step(sampling) step(sampling) step(sampling)))
 FOUR_TOKENS = "R(P(x())D(s0(x())s1(x())s2(x())))"
 REAL = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))

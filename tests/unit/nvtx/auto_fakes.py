@@ -167,7 +167,9 @@ class GenerationMixin:
         return model_kwargs
 
     def generate(self, inputs=None, generation_config=None, assistant_model=None, streamer=None, custom_generate=None,
-                 max_new_tokens=4, prefill_chunk_size=None, num_beams=1, return_dict_in_generate=False, **kwargs):
+                 max_new_tokens=4, prefill_chunk_size=None, num_beams=None, num_return_sequences=None, return_dict_in_generate=False, **kwargs):
+        num_beams = num_beams or getattr(generation_config, "num_beams", None) or 1
+        returned = num_return_sequences or 1
         if callable(custom_generate):
             return custom_generate(self, inputs, **kwargs)
         assert "input_ids" in inspect.signature(self.prepare_inputs_for_generation).parameters
@@ -178,8 +180,9 @@ class GenerationMixin:
         if getattr(self.config, "is_encoder_decoder", False):
             self._prepare_encoder_decoder_kwargs_for_generation(ids, kwargs, "input_ids", None)
             ids = torch.Tensor(ids.shape[0], 1)
-        ids = torch.Tensor(ids.shape[0] * num_beams, ids.shape[1])
-        ids = self._sample(ids, assistant_model, streamer, max_new_tokens, prefill_chunk_size, kwargs)
+        inputs, rows = ids.shape[0], ids.shape[0] * max(num_beams, returned)
+        ids = self._sample(torch.Tensor(rows, ids.shape[1]), assistant_model, streamer, max_new_tokens, prefill_chunk_size, kwargs)
+        ids = torch.Tensor(inputs * returned, ids.shape[1])
         return Output(ids) if return_dict_in_generate else ids
 
     def _chunks(self, ids, size, model_kwargs):
@@ -222,6 +225,10 @@ import torch
 class PreTrainedModel(torch.Module):
     def __init__(self, config, *inputs, **kwargs):
         self.config = config
+
+    @classmethod
+    def can_generate(cls):
+        return any(base.__name__ == "GenerationMixin" for base in cls.__mro__)
 '''
 
 MODELS = '''

@@ -9,7 +9,9 @@ from auto_torch_fakes import write_torch_fakes
 
 START = """
 import torch
-class Model(torch.Module):
+class TinyForCausalLM(torch.Module):  # as a model of transformers that is known to generate
+    def can_generate(self): return True
+class Model(TinyForCausalLM):
     def __init__(self): self.part = torch.Linear()
     def forward(self, ids, past=None): return self.part()
 def ids(batch, tokens): return torch.Tensor(batch, tokens)
@@ -60,7 +62,7 @@ class StepsTest(LoopCase):
         self.assertEqual(result.text, "P(x())s0(x())P(x())")
         self.assertEqual(result.marks, ["tokens prompt=7 batch=1", "tokens prompt=9 batch=1"])
 
-    def test_what_cannot_be_told_is_not_marked(self):
+    def test_what_has_no_tokens_is_a_call_and_no_prefill(self):
         result = self.loop("""
             model(ids(2, 1))                                        # no prefill before
             model(torch.Tensor(2, 8, dtype=torch.bfloat16))         # features
@@ -68,7 +70,8 @@ class StepsTest(LoopCase):
             model(torch.Tensor(1, 3, 8, 8, dtype=torch.bfloat16))   # an image
             model("text")
             """)
-        self.assertEqual((result.text, result.fact["errors"]), ("", {}))
+        self.assertEqual((result.text, result.fact["errors"]), ("m()" * 3, {}))
+        self.assertEqual(result.marks, ["tokens batch=2", "tokens batch=8", "tokens batch=1"])
 
     def test_parts_of_a_model_are_no_steps(self):
         result = self.loop("""
@@ -79,7 +82,7 @@ class StepsTest(LoopCase):
             outer = Outer().eval()
             outer(ids(1, 4)); outer(ids(1, 1))
             """)
-        self.assertEqual(result.text, "P(x())s0(x())")
+        self.assertEqual(result.text, "m()s0(x())")
 
     def test_a_model_inside_one_that_takes_something_else(self):
         result = self.loop("""
@@ -126,10 +129,11 @@ class StepsTest(LoopCase):
             except TypeError: pass
             tower(image)
             tower.training = True
+            torch.optim.Optimizer([])
             torch.is_grad_enabled = lambda: True
             tower(image)
             """))
-        self.assertEqual(result.text, "v()v()")
+        self.assertEqual(result.text, "v()v()f()")
 
     def test_generate_has_its_own_marks(self):
         result = self.loop("""
@@ -244,17 +248,19 @@ class EndTest(LoopCase):
 
 
 class TrainingTest(LoopCase):
-    def test_a_workload_that_trains_has_no_marks(self):
-        self.assertEqual(self.loop("vars(model)['training'] = True\ndecode(model)").text, "")
+    def test_a_call_in_training_mode_is_a_forward_where_something_trains(self):
+        trains = "vars(model)['training'] = True\n"
+        self.assertEqual(self.loop(trains + "torch.optim.Optimizer([])\ndecode(model)").text, "f()" * 4)
+        self.assertEqual(self.loop(trains + "decode(model)").text, THREE)  # eval() was forgotten
 
     def test_a_model_in_training_mode_without_gradients_is_used_for_inference(self):
         self.assertEqual(self.loop("vars(model)['training'] = True\nwith torch.no_grad(): decode(model)").text, THREE)
 
-    def test_backward_and_optimizers_end_the_marks_for_good(self):
-        for training in ("torch.autograd.backward()", "assert torch.optim.Optimizer([7]).parameters == [7]"):
+    def test_backward_and_optimizers_end_a_request(self):
+        for training, mark in (("torch.autograd.backward()", "b()"), ("assert torch.optim.Optimizer([7]).parameters == [7]", "")):
             with self.subTest(training):
                 result = self.loop(f"decode(model, 1)\n{training}\ndecode(model)")
-                self.assertEqual(result.text, "P(x())s0(x())")
+                self.assertEqual(result.text, "P(x())s0(x())" + mark + THREE)
 
 
 class CompiledLoopTest(LoopCase):
@@ -332,7 +338,7 @@ class GraphLoopTest(LoopCase):
         result = self.loop(self.CAPTURE + "model(ids(2, 16))\nfor _ in range(4): model(ids(2, 1))\ntorch.cuda.synchronize()\nmodel.part()\n",
                            NL_STAGE_OPERATORS_DIR=str(operators))
         forward = "(model)|Model(part|Linear({}))"
-        line = forward.format("script.py:5 forward(aten::mm())")
+        line = forward.format("script.py:7 forward(aten::mm())")
         marked = forward.format("aten::mm()")
         self.assertEqual(result.text, f"capture({line})P({marked}x())s0(x())s1(x())s2({marked}x())s3({marked}x())")
         self.assertFalse(operators.exists())  # nothing went wrong

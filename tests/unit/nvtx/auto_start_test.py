@@ -67,7 +67,7 @@ class StartTest(AutoCase):
                 def forward(self, ids): pass
             Model().eval()(torch.Tensor(1, 8))
             """)
-        self.assertEqual((result.out, result.text), ("no driver\n", "P(x())"))
+        self.assertEqual((result.out, result.text), ("no driver\n", "m()"))
 
     def test_a_transformers_that_is_not_what_we_know(self):
         for text in ("", "GenerationMixin = 7", "class GenerationMixin: generate = len", "class GenerationMixin: pass"):

@@ -78,8 +78,39 @@ class GenerateTest(AutoCase):
             model.generate(prompt, num_beams=3, return_dict_in_generate=True)
             model.generate(inputs_embeds=torch.Tensor(2, 7, 8, dtype=torch.bfloat16))
             """)
-        self.assertEqual(result.marks, ["tokens prompt=16 batch=6", "tokens prompt=7 batch=2"])
-        self.assertEqual([(r["batch"], r["prompt_tokens"], r["new_tokens"]) for r in result.fact["requests"]["listed"]], [(6, 16, 4), (2, 7, 4)])
+        self.assertEqual(result.marks, ["tokens prompt=16 batch=2 beams=3", "tokens prompt=7 batch=2"])
+        self.assertEqual([(r["batch"], r["prompt_tokens"], r["new_tokens"]) for r in result.fact["requests"]["listed"]], [(2, 16, 4), (2, 7, 4)])
+        self.assertEqual([(r.get("beams"), r.get("search")) for r in result.fact["requests"]["listed"]], [(3, "beams"), (None, None)])
+
+    def test_beams_and_sequences_of_arguments_and_configurations(self):
+        result = self.generate("""
+            import types
+            def config(**values): return types.SimpleNamespace(**values)
+            model.generate(prompt, num_beams=4, num_return_sequences=2)
+            model.generate(prompt, num_return_sequences=3, do_sample=True)
+            model.generate(prompt, generation_config=config(num_beams=2, num_beam_groups=2, num_return_sequences=None))
+            type(model).generation_config = config(num_beams=5, penalty_alpha=None)
+            model.generate(prompt, None)
+            model.generate(prompt, num_beams=1, penalty_alpha=0.6)
+            model.generate(prompt, num_beams=4, num_return_sequences=3)     # beams that do not divide are not said
+            """)
+        marks = ["batch=4 beams=2", "batch=6", "batch=2 beams=2", "batch=2 beams=5", "batch=2", "batch=6"]
+        self.assertEqual(result.marks, [f"tokens prompt=16 {mark}" for mark in marks])
+        self.assertEqual([r.get("search") for r in result.fact["requests"]["listed"]],
+                         ["beams", "sampling", "group beams", "beams", "contrastive", "beams"])
+
+    def test_the_batch_of_an_encoder_of_sound_or_images(self):
+        for name in ("input_features", "input_values", "inputs"):
+            with self.subTest(name):
+                result = self.generate(f"""
+                    class Sound(transformers.TinyForSeq2SeqLM):
+                        def generate(self, **kwargs):
+                            return super().generate(**kwargs)
+                    sound = torch.Tensor(2, 80, 3000, dtype=torch.bfloat16)
+                    Sound().generate({name}=sound, num_beams=3, **({{}} if "{name}" == "inputs" else {{"input_ids": sound}}))
+                    """)
+                self.assertEqual(result.marks, ["tokens batch=2 beams=3"])
+                self.assertEqual(result.fact["requests"]["listed"][0]["batch"], 2)
 
     def test_the_encoder_is_part_of_the_prefill(self):
         result = self.generate("""

@@ -121,7 +121,26 @@ class Optimizer:
         self.parameters = parameters
 
 
-optim = types.SimpleNamespace(Optimizer=Optimizer)
+class SGD(Optimizer):
+    def step(self, closure=None):
+        if closure is not None: closure()
+        return "stepped"
+
+
+optim = types.SimpleNamespace(Optimizer=Optimizer, SGD=SGD)
+
+
+class Sequential(Module):
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def forward(self, value):
+        for part in self.parts: value = part(value)
+        return value
+
+
+Sequential.__module__ = "torch.nn.modules.container"
+nn.Sequential = Sequential
 
 
 class Linear(Module):
@@ -131,6 +150,33 @@ class Linear(Module):
 
 def call(name, shapes=()):
     return overrides.handle(autograd.record, name, shapes)
+'''
+
+SCALER = '''
+class GradScaler:
+    def step(self, optimizer):
+        return optimizer.step()
+'''
+
+LOADER = '''
+class _BaseDataLoaderIter:
+    def __init__(self, batches):
+        self.batches = iter(batches)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self.batches)
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    pass
+
+
+class DataLoader(list):
+    def __iter__(self):
+        return _SingleProcessDataLoaderIter(list.__iter__(self))
 '''
 
 AUTOGRAD = '''
@@ -302,6 +348,7 @@ def write_torch_fakes(folder):
         "__init__.py": TORCH.replace(cuda, "") + MORE, "autograd/__init__.py": AUTOGRAD, "autograd/profiler.py": PROFILER,
         "cuda/__init__.py": CUDA, "cuda/graphs.py": GRAPHS, "overrides.py": OVERRIDES, "_inductor/__init__.py": "",
         "_inductor/cudagraph_trees.py": "def record(graph, work):\n    graph.capture_begin()\n    work()\n    graph.capture_end()\n",
+        "amp/__init__.py": "", "amp/grad_scaler.py": SCALER, "utils/__init__.py": "", "utils/data/__init__.py": "", "utils/data/dataloader.py": LOADER,
         "_dynamo/__init__.py": "", "_dynamo/utils.py": "counters = {}\n",
     }
     for name, text in files.items():

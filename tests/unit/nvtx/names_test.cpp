@@ -79,6 +79,14 @@ TEST_CASE("marks that tell how many tokens there are") {
   CHECK(both->prompt == 256);
   CHECK(both->batch == 2);
   CHECK_FALSE(both->decode);
+  CHECK_FALSE(both->beams);
+  const auto beams = parse_token_mark("LLM", "tokens prompt=256 batch=2 beams=3 decode=64");
+  REQUIRE(beams);
+  CHECK(beams->beams == 3);
+  CHECK(beams->batch == 2);
+  CHECK(beams->decode == 64);
+  CHECK(parse_token_mark("LLM", "tokens beams=4")->beams == 4);
+  CHECK_FALSE(parse_token_mark("LLM", "tokens beams=0"));
   const auto literal = parse_token_mark("", "LLM@tokens decode=64");
   REQUIRE(literal);
   CHECK(literal->decode == 64);

@@ -248,6 +248,13 @@ class LifeTest(StacksCase):
                 if not more:
                     self.assertEqual(result.out, "[]\n")
 
+    def test_jax_and_cupy_are_sampled_as_well(self):
+        for package in ("jax", "cupy"):
+            with self.subTest(package):
+                self.file(f"fakes/{package}.py", "__version__ = '1.0'\n")
+                text = f"import {package}, time\nfrom sampled import fewer\nwhile fewer(5): time.sleep(0.01)"
+                self.assertEqual([stacks.pid > 0 for stacks in self.sampled(text).stacks.values()], [True])
+
     def test_nothing_starts_before_torch_is_there(self):
         result = self.good("import time\ntime.sleep(0.02)", NL_STAGE_HOST_SAMPLES_HZ="97")
         self.assertEqual((self.files(), result.marks), ([], []))

@@ -13,7 +13,11 @@ Importing it does nothing unless NL_STAGE_MARK is 1. It imports neither torch no
     created.py     transformers models whose generate() is not called
     roots.py       models that a loop of the workload's own calls: which classes are wrapped
     calls.py       a call of such a model
+    kinds.py       whether a model generates tokens, and whether a call is a step of a diffusion
     loops.py       which calls are a prefill or a step, and when the last one ends
+    training.py    forward, backward, the optimizer and the wait for data
+    diffusion.py   pipelines and schedulers of diffusers
+    jax_calls.py   functions that jax.jit compiled
     graphs.py      CUDA graphs that are captured around a call; in the operator pass, what is marked meanwhile
     engines.py     vLLM and SGLang
     compiling.py   whether torch.compile traces the code that asks

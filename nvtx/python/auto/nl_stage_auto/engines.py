@@ -14,7 +14,7 @@ class _Step:
         self.name = name
         self.batch, self.contexts, self.generations = contexts + generations, contexts, generations
         self.context_tokens, self.generation_tokens = context_tokens, generation_tokens
-        self.window = None
+        self.window = self.held = None
 
     def kind(self):
         if not self.contexts:
@@ -74,6 +74,7 @@ class Engine:
             step = None if ranges.silent or scheduled is None else self._step_of(scheduled)
             if step is not None:
                 self._process.end_loop()
+                step.held = self._process.hold_calls()
                 step.window = operators and operators.new_step(step, getattr(runner, "model", None))
                 ranges.push_step(self._name, step.name)
                 if step.window:
@@ -84,6 +85,7 @@ class Engine:
             return None
 
     def _end(self, step, runner):
+        self._process.release(step.held)
         try:
             if step.window:
                 step.window.close()

@@ -34,6 +34,7 @@ class Generation:
         mixin = module.GenerationMixin
         self._yields = bool(mixin.generate.__code__.co_flags & _CO_GENERATOR)
         self._patches.wrap(mixin, "generate", self._around_generate)
+        self._patches.wrap(mixin, "prepare_inputs_for_generation", self._around_prepare)
         self._patch_class(mixin)
 
     def forget(self):
@@ -44,7 +45,7 @@ class Generation:
             self.current.request = None
 
     def _patch_class(self, cls):
-        self._patches.wrap_inherited(cls, "prepare_inputs_for_generation", self._around_prepare)
+        self._patches.wrap_inherited(cls, "prepare_inputs_for_generation", self._around_override)
         self._patches.wrap_inherited(cls, "_update_model_kwargs_for_generation", self._around_update)
         self._patches.wrap_inherited(cls, "_prepare_encoder_decoder_kwargs_for_generation", self._around_encoder)
 
@@ -66,6 +67,7 @@ class Generation:
             # What returns a generator runs later: its request begins with its prefill.
             deferred = self._yields or kwargs.get("custom_generate") is not None
             request = self._process.new_request(model, prompts.prompt_of_generate(model, args, kwargs), deferred)
+            request.held = None if deferred else self._process.hold_calls()
             self.current.request = request
             return request
         except Exception as error:
@@ -77,11 +79,11 @@ class Generation:
             return
         if self.current.request is request:  # a generator may be closed on any thread
             self.current.request = None
+        self._process.release(request.held)
         try:
             request.close()
-            self._ranges.count(request.pushed)
-            batch, new_tokens = prompts.result_of_generate(request, result)
-            self._process.facts.add_request(model, batch, request.prompt_tokens, new_tokens, request.steps, failed)
+            self._ranges.count(request.pushed())
+            self._process.facts.add_request(model, request, *prompts.result_of_generate(request, result), failed, self._process.kind_of(model))
         except Exception as error:
             self._faults.note("end of generate", error)
 
@@ -117,6 +119,8 @@ class Generation:
                 raise
             if request is not None and isinstance(result, types.GeneratorType):
                 self.current.request = None
+                self._process.release(request.held)
+                request.held = None
                 return self._drive(result, request, model)
             self._end(request, model, result)
             return result
@@ -124,11 +128,12 @@ class Generation:
         return generate
 
     def _nested(self, outer, original, model, args, kwargs):
-        self.current.request = None
+        self.current.request, held = None, self._process.hold_calls()
         try:
             return original(model, *args, **kwargs)
         finally:
             self.current.request = outer
+            self._process.release(held)
 
     def _drive(self, generator, request, model):
         """A generate() that yields. Between its tokens another one on this thread counts as nested."""
@@ -145,8 +150,28 @@ class Generation:
         compiling, current, note = self._compiling, self.current, self._faults.note
 
         def prepare_inputs_for_generation(*args, **kwargs):  # the model among args: a tuple that is handed on as it is costs less
-            request = None if compiling() else current.request
+            if compiling():
+                return original(*args, **kwargs)
+            request = current.request
             if request is None or request.preparing:  # an override calls its base's
+                return original(*args, **kwargs)
+            if request.phase != DECODE:
+                return self._prepare_prompt(request, original, args, kwargs)
+            try:
+                request.next_step()
+            except Exception as error:
+                note("decode_step", error)
+            return original(*args, **kwargs)
+
+        return prepare_inputs_for_generation
+
+    def _around_override(self, original):
+        """Of a model that has its own, which may call its base's."""
+        compiling, current, note = self._compiling, self.current, self._faults.note
+
+        def prepare_inputs_for_generation(*args, **kwargs):
+            request = None if compiling() else current.request
+            if request is None or request.preparing:
                 return original(*args, **kwargs)
             request.preparing = True
             try:
@@ -183,7 +208,9 @@ class Generation:
 
         def _update_model_kwargs_for_generation(*args, **kwargs):
             result = original(*args, **kwargs)
-            request = None if compiling() else current.request
+            if compiling():
+                return result
+            request = current.request
             if request is not None:
                 try:
                     request.end_forward()

@@ -20,7 +20,7 @@ class _OfThread(threading.local):
 
 
 class _Capture:
-    step = None  # of the first call of a model: (reference to it, batch, tokens)
+    step = None  # of the first call of a model: (reference to it, shape)
     operators_on = False
     lines = None
 
@@ -41,6 +41,7 @@ class Graphs:
         self._of_thread = _OfThread()
         self._captures = 0
         self._begin_replay = None
+        self._of_loops = None
 
     def patch(self, module):
         """module: torch.cuda.graphs"""
@@ -48,22 +49,20 @@ class Graphs:
         self._patches.wrap_of_torch(module.CUDAGraph, "capture_end", self._around_end)
         self._patches.wrap_of_torch(module.CUDAGraph, "replay", self._around_replay)
 
-    def follow(self, begin_replay):
-        """begin_replay(step): what is to be called after the replay, with whether it failed, or None."""
-        self._begin_replay = begin_replay
+    def follow(self, begin_replay, of_loops):
+        """begin_replay(step): what is to be called after the replay, with whether it failed, or None. of_loops: each thread's state, which says that a graph
+        is captured."""
+        self._begin_replay, self._of_loops = begin_replay, of_loops
 
     def forget(self):
         """In a child of fork."""
         self._of_thread.capture = None
 
-    def is_capturing(self):
-        return self._of_thread.capture is not None
-
     def captured(self, model, shape):
         """At a call of a model while a graph is captured. What is to be called after it."""
         capture, operators = self._of_thread.capture, self._process.operators
         if capture.step is None:
-            capture.step = (weakref.ref(model), *shape)
+            capture.step = (weakref.ref(model), shape)
         watch = operators.watch(model) if operators is not None else None
         return lambda state, failed: watch is not None and watch.remove()
 
@@ -103,10 +102,15 @@ class Graphs:
 
         return replay
 
+    def _say(self, capturing):
+        if self._of_loops is not None:
+            self._of_loops.state.capturing = capturing
+
     def _begin(self):
         self._end()  # of a capture that was not ended
         try:
             capture = self._of_thread.capture = _Capture()
+            self._say(True)
             self._captures += 1
             operators = self._process.operators
             if operators is not None and self._captures <= _MOST:
@@ -121,6 +125,7 @@ class Graphs:
         capture, self._of_thread.capture = self._of_thread.capture, None
         if capture is None:
             return
+        self._say(False)
         try:
             if graph is not None:
                 setattr(graph, _STEP, capture.step)

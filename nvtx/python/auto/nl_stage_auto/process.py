@@ -34,7 +34,7 @@ class Process:
         self._generation = Generation(self)
         self.current_request = self._generation.current  # of this thread's generate()
         self.vision = Vision(self)
-        self.graphs = self._roots = None
+        self.graphs = self._roots = self._diffusion = self._jax = None
         self._sampler = _sampler(facts_folder, self.faults, self.ranges)
 
     def _new_operators(self, folder):
@@ -52,6 +52,9 @@ class Process:
         for module, engine in engines(self):
             self._finder.add(module, engine.patch)
         self._finder.add("torch", self._patch_torch)
+        self._finder.add("jax", self._patch_jax)
+        self._finder.add("diffusers.pipelines.pipeline_utils", lambda module: self._new_diffusion().patch_pipelines(module))
+        self._finder.add("diffusers.schedulers.scheduling_utils", lambda module: self._new_diffusion().patch_schedulers(module))
         if self.operators is not None:
             atexit.register(self.operators.dtypes.write)
             self.operators.patch(self._finder)
@@ -61,7 +64,8 @@ class Process:
     def _start_sampler(self, sampler):
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=sampler.pause, after_in_parent=sampler.resume)
-        self._finder.add("torch", sampler.begin)
+        for package in ("torch", "jax", "cupy"):
+            self._finder.add(package, sampler.begin)
 
     def _patch_torch(self, torch):
         from .graphs import Graphs
@@ -70,8 +74,23 @@ class Process:
         self._roots = Roots(self)
         self._roots.patch(torch)
         atexit.register(self._roots.loops.finish_safely)
+        self._finder.add("torch.utils.data.dataloader", self._roots.training.patch_loader)
+        for module in ("torch.amp.grad_scaler", "torch.cuda.amp.grad_scaler"):
+            self._finder.add(module, self._roots.training.patch_scaler)
         if hasattr(torch.cuda, "graphs"):
             self.graphs.patch(torch.cuda.graphs)
+
+    def _patch_jax(self, jax):
+        from .jax_calls import JaxCalls
+        self._jax = JaxCalls(self)
+        self._jax.patch(jax)
+        self.facts.add_part("jax", self._jax.as_json)
+
+    def _new_diffusion(self):
+        if self._diffusion is None:
+            from .diffusion import Diffusion
+            self._diffusion = Diffusion(self)
+        return self._diffusion
 
     def end_loop(self):
         """Where something else begins: generate(), or a step of an engine."""
@@ -87,11 +106,26 @@ class Process:
         """Outside generate(): a module that is trained is not marked."""
         return self._roots is not None and self._roots.may_mark(module)
 
-    def new_loop(self, model, length):
+    def kind_of(self, model):
+        return self._roots.kinds.of(model) if self._roots is not None else None
+
+    def hold_calls(self):
+        """Until release(), calls of models on this thread are not marked: something around them is. What to give to release()."""
+        state = self._roots.loops.of_thread.state if self._roots is not None else None
+        if state is None or state.busy:
+            return None
+        state.busy = True
+        return state
+
+    def release(self, held):
+        if held is not None:
+            held.busy = False
+
+    def new_loop(self, model, length, generates):
         if self.operators is not None:
-            return self.operators.new_loop(model, self.ranges, length)
+            return self.operators.new_loop(model, self.ranges, length, generates)
         from .loops import LoopRequest
-        return LoopRequest(self.ranges, length)
+        return LoopRequest(self.ranges, length, generates)
 
     def new_request(self, model, prompt, deferred):
         if self.operators is not None:
@@ -115,8 +149,14 @@ class Process:
             self.facts.forget()
             self._generation.forget()
             self.vision.forget()
+            if self._diffusion is not None:
+                self._diffusion.forget()
+            if self._jax is not None:
+                self._jax.forget()
             if self._roots is not None:
                 self._roots.loops.forget()
+                self._roots.training.forget()
+                self._roots.kinds.forget()
                 self.graphs.forget()
             if self.operators is not None:
                 self.operators.forget()

@@ -8,7 +8,9 @@ import time
 
 _HELPER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "nl_stage_nvtx.py")
 _CLOCK_DOMAIN = "LLM.clock"
-_KINDS = frozenset({"request", "prefill", "decode_all", "decode", "decode_step", "sampling", "vision"})
+_DOMAIN = "LLM"
+_KINDS = frozenset({"request", "prefill", "decode_all", "decode", "decode_step", "sampling", "vision", "model_call", "forward", "backward", "optimizer",
+                    "load_data", "denoise_step", "guidance", "scheduler", "image"})
 
 
 def _load_helper():
@@ -61,15 +63,36 @@ class Ranges:
         return self._backend.push, self._backend.pop
 
     def functions_of_steps(self, domain):
-        """What opens decode_step, with its number; what opens sampling; what closes either."""
+        """What opens decode_step; whether it takes its number; what opens sampling; what closes either."""
         self.functions()
-        return self._backend.counter(domain, "decode_step"), self._backend.opener(domain, "sampling"), self._backend.closer(domain)
+        backend = self._backend
+        step = (backend.counter if backend.numbers else backend.opener)(domain, "decode_step")
+        return step, backend.numbers, backend.opener(domain, "sampling"), backend.closer(domain)
 
-    def tokens(self, prompt, batch):
+    def tokens(self, prompt, batch, beams=1):
+        """Zero or None: not known."""
         if self._backend is None:
             self._bind()
         if not self.silent:
-            self._helper.tokens(prompt=prompt, batch=batch)
+            self._helper.tokens(prompt or None, batch or None, beams if beams > 1 else None)
+
+    def mark(self, text):
+        if self._backend is None:
+            self._bind()
+        if not self.silent:
+            self._backend.mark(_DOMAIN, text)
+
+    def open(self, name):
+        """A range by itself. What closes it; None: there is none."""
+        if self.silent:
+            return None
+        push, _ = self.functions()
+        push(_DOMAIN, name, None)
+        self.count(1)
+        return self._close_one
+
+    def _close_one(self):
+        self._backend.pop(_DOMAIN)
 
     def mark_clock(self):
         """Joins our clock to that of the profiler which records the marks."""
@@ -99,7 +122,7 @@ class Ranges:
         enter, start = helper._Scope.__enter__, helper.start
 
         def look(domain, name):
-            if domain == "LLM" and name in _KINDS:
+            if domain == _DOMAIN and name in _KINDS:
                 self.silent = self.by_workload = True
                 helper._Scope.__enter__, helper.start = enter, start
 
@@ -110,7 +133,7 @@ class Ranges:
 
         @functools.wraps(start)
         def watched_start(name):
-            look("LLM", name)
+            look(_DOMAIN, name)
             return start(name)
 
         helper._Scope.__enter__, helper.start = watched_enter, watched_start

@@ -12,26 +12,34 @@
 
 import threading
 
+from .prompts import Prompt
+
 NOT_BEGUN, PREFILL, DECODE = range(3)
 _DOMAIN = "LLM"
 
 
 class Request:
-    __slots__ = ("ranges", "push", "open_step", "open_sampling", "pop", "pushed", "request_open", "stage_open", "inner_open", "phase", "steps", "forward_done",
-                 "preparing", "in_vision", "thread", "finished", "deferred", "prompt_tokens", "batch", "given_tokens", "read_tokens", "calls")
+    __slots__ = ("ranges", "push", "open_step", "numbered", "open_sampling", "pop", "others", "silent_steps", "request_open", "stage_open", "inner_open",
+                 "phase", "steps", "forward_done", "preparing", "in_vision", "thread", "finished", "deferred", "prompt_tokens", "batch", "beams", "search",
+                 "given_tokens", "read_tokens", "calls", "held")
+    first_stage = "prefill"
 
     def __init__(self, ranges, prompt, deferred):
+        """prompt: prompts.Prompt; None: nothing is known yet."""
         self.ranges = ranges
         self.push, _ = ranges.functions()
-        self.open_step, self.open_sampling, self.pop = ranges.functions_of_steps(_DOMAIN)
-        self.pushed = self.steps = self.read_tokens = self.calls = 0
+        self.open_step, self.numbered, self.open_sampling, self.pop = ranges.functions_of_steps(_DOMAIN)
+        self.others = self.steps = self.silent_steps = self.read_tokens = self.calls = 0
         # How many ranges are open: request, then prefill or decode_all, then those inside.
         self.request_open = self.stage_open = self.inner_open = 0
         self.phase = NOT_BEGUN
         self.forward_done = self.preparing = self.in_vision = self.finished = False
+        self.held = None  # the thread's calls of models, which are part of the request
         self.deferred = deferred  # the request's range begins with the prefill
         self.thread = threading.get_ident()
-        self.batch, self.prompt_tokens, self.given_tokens = prompt
+        prompt = prompt or Prompt()
+        self.batch, self.beams, self.search = prompt.batch, prompt.beams, prompt.search
+        self.prompt_tokens, self.given_tokens = prompt.tokens, prompt.given
         if not deferred:
             self.request_open = self._open_request()
 
@@ -39,8 +47,12 @@ class Request:
         if self.ranges.silent:
             return 0
         self.push(_DOMAIN, name, None)
-        self.pushed += 1
+        self.others += 1
         return 1
+
+    def pushed(self):
+        """How many ranges it opened."""
+        return self.others + self.steps - self.silent_steps
 
     def _open_request(self):
         return self._open("request")
@@ -64,14 +76,15 @@ class Request:
         """In a child of fork, whose parent closes them."""
         self.request_open = self.stage_open = self.inner_open = 0
 
-    def begin_prefill(self, batch, tokens):
+    def begin_prefill(self, rows, tokens):
+        """rows: of the first forward, where each beam is a row."""
         self.phase = PREFILL
-        self.batch, self.prompt_tokens = batch or self.batch, tokens or self.prompt_tokens
+        self.batch, self.prompt_tokens = self.batch or rows // self.beams, tokens or self.prompt_tokens
         if self.deferred:
             self.request_open = self._open_request()
-        if self.prompt_tokens and self.batch:
-            self.ranges.tokens(self.prompt_tokens, self.batch)
-        self.stage_open = self._open("prefill")
+        if self.batch:
+            self.ranges.tokens(self.prompt_tokens, self.batch, self.beams)
+        self.stage_open = self._open(self.first_stage)
 
     def begin_forward(self):
         """At a call of prepare_inputs_for_generation during prefill."""
@@ -95,18 +108,22 @@ class Request:
 
     def next_step(self):
         """At a call of prepare_inputs_for_generation during decoding. It runs once a token: nothing here that is not needed."""
-        count, self.inner_open, self.forward_done = self.inner_open, 0, False
-        step, pop = self.steps, self.pop
+        step, count, self.inner_open, self.forward_done = self.steps, self.inner_open, 0, False
         self.steps = step + 1
         if count == 2:  # the step before and its sampling
+            pop = self.pop
             pop()
             pop()
-        else:
+        elif count:
             self._close(count)
-        if not self.ranges.silent:
+        if self.ranges.silent:
+            self.silent_steps += 1
+            return
+        if self.numbered:
             self.open_step(step)
-            self.inner_open = 1
-            self.pushed += 1
+        else:
+            self.open_step()
+        self.inner_open = 1
 
     def end_forward(self):
         """At the end of _update_model_kwargs_for_generation. It runs once a token, too."""
@@ -115,7 +132,7 @@ class Request:
             if not self.ranges.silent:
                 self.open_sampling()
                 self.inner_open += 1
-                self.pushed += 1
+                self.others += 1
 
     def end_sampling(self):
         """Where an assistant drafts the next tokens."""

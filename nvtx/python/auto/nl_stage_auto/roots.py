@@ -8,11 +8,14 @@ import types
 import weakref
 
 from .calls import Calls
+from .kinds import Kinds, generates
 from .loops import Loops
 from .patches import hide_from_compiler, imitate
+from .training import Training
 
 _FOUND_BY = ("to", "cuda", "eval", "half", "bfloat16", "float", "load_state_dict", "requires_grad_", "compile")
 _MOST_CLASSES = 64
+_ENGINES = ("torch.", "vllm.", "sglang.", "tensorrt_llm.")  # whose steps have ranges of their own
 
 
 def _part(owner, path):
@@ -41,8 +44,11 @@ class Roots:
     def __init__(self, process):
         self._faults, self._patches, self._vision = process.faults, process.patches, process.vision
         self.loops = Loops(process)
-        self._calls = Calls(process, self.loops)
+        self.kinds = Kinds(process)
+        self.training = Training(process, self.loops)
+        self._calls = Calls(process, self.loops, self.kinds, self.training)
         self._classes = weakref.WeakSet()
+        self._sequentials = set()  # ids of those that are models, not parts
 
     def patch(self, torch):
         self._module_class, wrap = torch.nn.Module, self._patches.wrap_of_torch
@@ -50,8 +56,8 @@ class Roots:
             return
         for name in _FOUND_BY:
             wrap(torch.nn.Module, name, self._around_method)
-        wrap(_part(torch, "autograd"), "backward", self._around_training)
-        wrap(_part(torch, "optim.Optimizer"), "__init__", self._around_training)
+        self._sequential = _part(torch, "nn.Sequential")
+        self.training.patch(torch, self._find_beside_optimizer)
         for owner in ("cuda", "cuda.Event", "cuda.Stream"):
             wrap(_part(torch, owner), "synchronize", self.loops.around_wait)
         for owner in ("no_grad", "inference_mode"):
@@ -60,7 +66,7 @@ class Roots:
         wrap(torch, "compile", self._around_compile)
 
     def may_mark(self, module):
-        return not (self.loops.stopped or self._calls.trains(module))
+        return not self._calls.trains(module)
 
     def _safely(self, work, *args):
         try:
@@ -78,16 +84,6 @@ class Roots:
             return original(module, *args, **kwargs)
 
         return method
-
-    def _around_training(self, original):
-        compiling, loops = self._calls.compiling, self.loops
-
-        def trains(*args, **kwargs):
-            if not compiling() and not loops.stopped:
-                loops.stop()
-            return original(*args, **kwargs)
-
-        return trains
 
     def _around_compile(self, original):
         def compile(*args, **kwargs):
@@ -112,10 +108,27 @@ class Roots:
         return None
 
     def _find(self, module):
-        # Classes of torch are parts of every model.
-        if type(module) not in self._classes and not type(module).__module__.startswith("torch."):
-            self._wrap(type(module))
-            self._vision.patch(module)
+        cls = type(module)
+        if cls is self._sequential:
+            self._find_sequential(module)
+        elif not cls.__module__.startswith(_ENGINES):  # classes of torch are parts of every model
+            self.kinds.found(module)
+            if cls not in self._classes:
+                self._wrap(cls)
+                if generates(module) is not False:
+                    self._vision.patch(module)
+
+    def _find_beside_optimizer(self, module):
+        if type(module) not in self._classes:
+            self._find(module)
+
+    def _find_sequential(self, module):
+        """A model that is nothing but a list of layers."""
+        self.kinds.found(module)
+        self._sequentials.add(id(module))
+        if self._sequential not in self._classes:
+            self._classes.add(self._sequential)
+            self._patches.override(self._sequential, "__call__", lambda inherited: self._calls.around_some(inherited, self._sequentials))
 
     def _wrap(self, cls):
         if cls in self._classes or len(self._classes) >= _MOST_CLASSES:

@@ -77,7 +77,7 @@ class Sampler:
             self._ranges.at_first = self.begin
 
     def begin(self, *_):
-        """The workload has imported torch, or opens a range in a child of fork."""
+        """The workload has imported torch, JAX or CuPy, or opens a range in a child of fork."""
         if not self._ended and self._file is None and _files_in(self._folder) < _MOST_FILES:
             self._file = StackFile(self._folder, self._period_ns)
             self._walk = StackWalk(self._file, self._ranges)

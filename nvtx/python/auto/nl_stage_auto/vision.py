@@ -1,6 +1,7 @@
 """The vision towers of models: `vision` inside a prefill, or before it where the workload calls a tower by itself."""
 
 import threading
+import weakref
 
 from .compiling import is_compiling, never
 
@@ -25,10 +26,15 @@ class Vision:
         self._process = process
         self._faults, self._patches, self._ranges = process.faults, process.patches, process.ranges
         self._of_thread = _OfThread()
+        self._towers = weakref.WeakSet()
+
+    def is_tower(self, module):
+        return module in self._towers
 
     def patch(self, model):
         """Wraps the towers that the model has."""
         for tower in _towers_of(model):
+            self._towers.add(tower)
             self._patches.wrap_own(tower, "forward", self._around)
             self._patches.wrap_inherited(type(tower), "forward", self._around)
 

@@ -49,7 +49,7 @@ RangeName normalise_range(std::string_view domain, std::string_view name) {
 
 std::string stage_of(std::string_view domain, std::string_view name) {
   RangeName range = normalise_range(domain, name);
-  if (range.domain != kLlmDomain || range.name == kModelCall) return {};
+  if (range.domain != kLlmDomain || range.name == kModelCall || range.name == kGuidance) return {};
   if (range.name == kDecodeAll) return "decode";
   return range.name;
 }

@@ -216,7 +216,7 @@ enum class Code : std::uint16_t {
   kWorkloadOutOfHostMemory,  // of the machine
   kWorkloadCudaError,        // a kernel broke something: illegal memory access, device-side assertion
   kWorkloadException,        // of Python or C++; the last one, with its place
-  kWorkloadKilled,           // SIGKILL: nobody says why
+  kWorkloadKilled,           // SIGKILL, of which no program can tell the reason
 
   // Passes that count
   kNcuKilled,

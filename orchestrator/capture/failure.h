@@ -23,7 +23,7 @@ std::optional<WorkloadFailure> failure_in(std::string_view stderr_text);
 // True for a line that says nothing by itself: "    ~~~~~^^^^^", "--------", "Traceback (most recent call last):".
 bool is_decoration(std::string_view line);
 
-// A message without what nobody else may read: values of environment variables, passwords in addresses, tokens of well-known services.
+// A message without secrets: values of environment variables, passwords in addresses, tokens of well-known services.
 std::string without_secrets(std::string text, const std::map<std::string, std::string>& environment);
 
 }  // namespace nl::orchestrator

@@ -119,7 +119,7 @@ void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& find
 }
 
 Severity fitting_severity(Severity asked, const Finding& finding) {
-  if (finding.about == RuleAbout::kFailure) return asked;  // nothing is saved before it is mended
+  if (finding.about == RuleAbout::kFailure) return asked;  // nothing is saved before it is fixed
   if (finding.gain_share && *finding.gain_share < kLowShare) return std::min(asked, Severity::kLow);
   const auto held = std::count_if(finding.evidence.begin(), finding.evidence.end(), [](const FindingEvidence& each) { return each.held; });
   const bool high = finding.gain_share.value_or(0) >= kHighShare && finding.confidence > kHighConfidence && held >= kHighEvidence;

@@ -41,7 +41,7 @@ void reading_weights(Run& run, double dram) {
 
 void ended_badly(Run& run, Code code) {
   run.problems.push_back(
-      {code, "./w ran out of GPU memory, at w.py:3.", "logs/nsys.stderr.log", "Let it need less.", ErrorKind::kWorkload});
+      {code, "serve ran out of GPU memory, at w.py:3.", "logs/nsys.stderr.log", "Let it need less.", ErrorKind::kWorkload});
 }
 
 #define NL_HOST(rule, kind, fires, misses) \
@@ -419,13 +419,13 @@ const std::vector<Running> kRunning = {
     {"vLLM",
      [](Run& run) { run.software.backend = "vllm"; },
      {"cache_implementation", "attn_implementation", "assistant_model", "device_map", "generation_config", "cuda_graph_config",
-      "transformers", "Use an inference engine", "jax"}},
+      "In transformers", "Use an inference engine", "jax"}},
     {"vLLM by its ranges",
      [](Run& run) {
        run.software = {};
        run.import_stats.notes.push_back({Code::kStagesOfEngine, {"vLLM", "x"}});
      },
-     {"cache_implementation", "attn_implementation", "device_map", "transformers", "cuda_graph_config"}},
+     {"cache_implementation", "attn_implementation", "device_map", "In transformers", "cuda_graph_config"}},
     {"JAX",
      [](Run& run) { run.software.backend.clear(), run.software.versions = {{"python", "3.12"}, {"jax", "0.11"}}, run.operators.clear(); },
      {"torch", "vLLM", "SGLang", "transformers", ".item()", "DataLoader", "cache_implementation"}},
@@ -507,7 +507,7 @@ TEST_CASE("a failure comes before everything else, whatever that would save") {
   REQUIRE(run.findings.size() >= 2);
   CHECK(run.findings[0].rule == "workload_failed");
   CHECK(run.findings[0].severity == Severity::kHigh);
-  CHECK(run.findings[0].message == "./w ran out of GPU memory, at w.py:3.");
+  CHECK(run.findings[0].message == "serve ran out of GPU memory, at w.py:3.");
   CHECK(run.findings[0].action == "Let the program need less of the GPU's memory.");
 }
 

@@ -70,8 +70,9 @@ enum class Severity : std::uint8_t { kInfo, kLow, kMedium, kHigh };
 // What a rule is asked about, and its findings are about.
 enum class RuleScope : std::uint8_t { kRun, kStage, kKernel, kOperator };
 
-// What a rule's findings would change: the workload, or only how it is measured.
-enum class RuleAbout : std::uint8_t { kWorkload, kMeasurement };
+// What a rule's findings would change: why the workload failed, how fast it is, or only how it is measured. In the order in which
+// findings are listed.
+enum class RuleAbout : std::uint8_t { kFailure, kWorkload, kMeasurement };
 
 // What kind of program was profiled: what it does again and again.
 enum class WorkloadKind : std::uint8_t {
@@ -231,6 +232,11 @@ enum class Code : std::uint16_t {
   kActivityFailed,
   kStallsDenied,  // reading where warps stall was denied
   kStallsFailed,
+  kWorkloadOutOfMemory,      // of a GPU
+  kWorkloadOutOfHostMemory,  // of the machine
+  kWorkloadCudaError,        // a kernel broke something: illegal memory access, device-side assertion
+  kWorkloadException,        // of Python or C++; the last one, with its place
+  kWorkloadKilled,           // SIGKILL, of which no program can tell the reason
 
   // Passes that count
   kNcuKilled,
@@ -248,6 +254,7 @@ enum class Code : std::uint16_t {
   kCountersUnmatched,  // import: launches of another workload
   kCountersEmpty,      // import: files without counters
   kNoKernelToMeasure,
+  kCountersCut,  // a file with counters ends before what was written into it
 
   // Adjustments for this machine
   kOptionLeftOut,
@@ -419,6 +426,11 @@ inline const Remark* find_first(const std::vector<Remark>& remarks, std::initial
 
 // Why a trace has only a beginning: shares of it, and what is absent from it, say nothing of the run.
 inline constexpr std::initializer_list<Code> kCaptureIncomplete = {Code::kCaptureCut, Code::kCaptureStopped};
+
+// Why a workload did not end well. Advice about its speed comes after that.
+inline constexpr std::initializer_list<Code> kWorkloadFailures = {
+    Code::kWorkloadFailed,    Code::kWorkloadCrashed,   Code::kWorkloadOutOfMemory, Code::kWorkloadOutOfHostMemory,
+    Code::kWorkloadCudaError, Code::kWorkloadException, Code::kWorkloadKilled};
 
 // Why a pass that counts through CUPTI counted nothing.
 inline constexpr std::initializer_list<Code> kCounterTroubles = {Code::kCountersDenied, Code::kCountersBusy, Code::kCountersFailed};

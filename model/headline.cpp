@@ -153,7 +153,7 @@ std::vector<const Finding*> findings_to_work_on(const Run& run) {
   const auto parts = parts_of_kernels(run);
   std::vector<const Finding*> out;
   for (const Finding& finding : run.findings) {
-    const bool asks = finding.severity != Severity::kInfo && finding.about == RuleAbout::kWorkload;
+    const bool asks = finding.severity != Severity::kInfo && finding.about != RuleAbout::kMeasurement;
     if (asks && most_saved(finding, parts) >= kWorthDoing) out.push_back(&finding);
   }
   return out;

@@ -68,7 +68,8 @@ struct KernelEntry {
   TimeSummary time;
   double gpu_share = 0;                      // of the total time of its GPU's kernels and of graphs captured without theirs, 0..1
   std::uint64_t graph_calls = 0;             // of the calls, those that are CUDA-graph nodes
-  std::vector<StageSplit> stages;            // by the outermost stage, warm-up included
+  std::vector<StageSplit> stages;            // by the outermost stage, warm-up included,
+  std::vector<StageSplit> innermost = {};    // and by the innermost; empty: not known, until format 3.3
   std::vector<StageLaunches> measured = {};  // by every stage, warm-up left out
   std::optional<Ns> measured_ns = {};        // of the launches in any measured window, each once; empty: not known, until format 3.2,
   std::optional<std::uint64_t> measured_calls = {};  // and how many they are

@@ -119,6 +119,20 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     {Code::kActivityFailed, "activity-failed", Severity::kHigh, ErrorKind::kCapture, kCouldNotSample, kDoNotSample},
     {Code::kStallsDenied, "stalls-denied", Severity::kHigh, ErrorKind::kTool, kMayNotSample, kSampleAsRoot},
     {Code::kStallsFailed, "stalls-failed", Severity::kHigh, ErrorKind::kCapture, kCouldNotSample, kDoNotSample},
+    {Code::kWorkloadOutOfMemory, "workload-out-of-memory", Severity::kHigh, ErrorKind::kWorkload, "{0} ran out of GPU memory{1}{2}.",
+     "Let it need less GPU memory at once: a smaller batch, shorter sequences, a smaller data type, or more GPUs. What was captured "
+     "until then is kept.{3}"},
+    {Code::kWorkloadOutOfHostMemory, "workload-out-of-host-memory", Severity::kHigh, ErrorKind::kWorkload,
+     "{0} ran out of the machine's memory{1}{2}.",
+     "Let it need less memory at once, or give it more. What was captured until then is kept.{3}"},
+    {Code::kWorkloadCudaError, "workload-cuda-error", Severity::kHigh, ErrorKind::kWorkload, "{0} ended with a CUDA error: {1}{2}.",
+     "CUDA reports it later than it happens: run it alone with CUDA_LAUNCH_BLOCKING=1, which names the right line, or under "
+     "compute-sanitizer. What was captured until then is kept.{3}"},
+    {Code::kWorkloadException, "workload-exception", Severity::kHigh, ErrorKind::kWorkload, "{0} ended with {1}{2}.",
+     "Run it alone first. What was captured until then is kept.{3}"},
+    {Code::kWorkloadKilled, "workload-killed", Severity::kHigh, ErrorKind::kWorkload, "{0} was killed by signal {1}{2}.",
+     "The usual reason is the kernel's out-of-memory killer: `sudo dmesg -T | grep -i -E 'oom|killed process'` shows it, in a container "
+     "the oom_kill of /sys/fs/cgroup/memory.events. What was captured until then is kept.{3}"},
 
     {Code::kNcuKilled, "ncu-killed", Severity::kHigh, ErrorKind::kCapture, "ncu was killed by signal {0}.",
      "Look for the out-of-memory killer in `dmesg`."},
@@ -153,6 +167,8 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "Give the files of counters/stages and counters/kernels of a bundle."},
     {Code::kNoKernelToMeasure, "no-kernel-to-measure", Severity::kHigh, ErrorKind::kCapture, "The trace has no kernel to measure: {0}.",
      "{1}"},
+    {Code::kCountersCut, "counters-cut", Severity::kHigh, ErrorKind::kCapture,
+     "The file with counters is cut: {0}. What was in the rest is missing.", "Export it once more from the report, or copy it again."},
 
     {Code::kOptionLeftOut, "option-left-out", Severity::kInfo, ErrorKind::kCapture, "{0} {1} has no {2}: {3}.", ""},
     {Code::kInjectionUnset, "injection-unset", Severity::kInfo, ErrorKind::kCapture, "{0} is set. It is unset for the {1} pass.", ""},
@@ -196,7 +212,7 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     {Code::kTracedWithLess, "traced-with-less", Severity::kInfo, ErrorKind::kCapture,
      "The trace exceeded capture.max_size ({0}). The workload was traced once more without: {1}. The first trace, cut short, is in {2}.",
      ""},
-    {Code::kTraceCutShort, "trace-cut-short", Severity::kInfo, ErrorKind::kCapture,
+    {Code::kTraceCutShort, "trace-cut-short", Severity::kHigh, ErrorKind::kCapture,
      "The workload was ended when its trace exceeded capture.max_size ({0}): what comes later is not in it.",
      "Trace a shorter run, or raise capture.max_size."},
     {Code::kNoTimeLeft, "no-time-left", Severity::kInfo, ErrorKind::kCapture,

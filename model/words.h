@@ -73,7 +73,7 @@ inline constexpr auto kKeys<Severity> = std::to_array<std::string_view>({"info",
 template <>
 inline constexpr auto kKeys<RuleScope> = std::to_array<std::string_view>({"run", "stage", "kernel", "operator"});
 template <>
-inline constexpr auto kKeys<RuleAbout> = std::to_array<std::string_view>({"workload", "measurement"});
+inline constexpr auto kKeys<RuleAbout> = std::to_array<std::string_view>({"failure", "workload", "measurement"});
 template <>
 inline constexpr auto kKeys<StageKind> = std::to_array<std::string_view>(
     {"other",     "prefill",   "decode",       "decode_step", "vision",     "vision_encoder", "vision_tower",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <system_error>
 
 namespace nl::nvtx {
@@ -36,6 +37,13 @@ void read_token_count(std::string_view word, TokenMark& tokens) {
 std::string escape_for_ncu(std::string_view text) { return escape(text, kNcuSpecial); }
 
 }  // namespace
+
+bool says_place(std::string_view domain, std::string_view name) {
+  return std::any_of(std::begin(kPlaceDomains), std::end(kPlaceDomains), [&](std::string_view known) {
+    if (!domain.empty()) return domain == known;
+    return known != kFoundStageDomain && name.size() > known.size() && name.starts_with(known) && name[known.size()] == '@';
+  });
+}
 
 RangeName normalise_range(std::string_view domain, std::string_view name) {
   if (domain.empty()) {

@@ -28,6 +28,15 @@ inline constexpr std::string_view kCudaLibraryDomain = "CCCL";
 // Marks of a clock of the workload's process, "monotonic_ns=81234567890": what else it timed can be joined to the capture.
 inline constexpr std::string_view kClockDomain = "LLM.clock";
 
+// Stages that nl-stage found itself are added to a trace as ranges of this domain, named by the stage ("nl-stage:capture").
+inline constexpr std::string_view kFoundStageDomain = "nl-stage";
+
+// The domains whose ranges say where the program is: stages, modules, lines, clocks. None of them is work of the program: they are
+// not operators.
+inline constexpr std::string_view kPlaceDomains[] = {kLlmDomain, kLayerDomain, kLineDomain, kClockDomain, kFoundStageDomain};
+// True for a range of these, also for a literal "LLM@prefill" in the default domain.
+bool says_place(std::string_view domain, std::string_view name);
+
 struct RangeName {
   std::string domain;  // empty: the default domain
   std::string name;

@@ -64,7 +64,7 @@ class Levels {
  public:
   Levels(const Trace& trace, const RangeIndex& index) : parents_(trace.ranges.size(), kNone), levels_(trace.ranges.size(), kUnknown) {
     for (std::uint32_t i = 0; i < trace.ranges.size(); ++i)
-      if (trace.ranges[i].end_thread == kNone) parents_[i] = index.parent_of(i);
+      if (trace.ranges[i].end_thread == kNone && !is_found_stage(trace, trace.ranges[i])) parents_[i] = index.parent_of(i);
     for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) settle(i);
   }
   std::uint32_t parent(std::uint32_t range) const { return parents_[range]; }
@@ -119,14 +119,14 @@ std::vector<StatTable::Cell> row_of(const std::string& name, std::string_view st
 using ProjectedGroups = std::map<std::pair<std::string, std::string_view>, Group>;
 
 ProjectedGroups project_all(const Trace& trace) {
-  RangeIndex index(trace, last_range_time(trace));
+  RangeIndex index(trace, last_range_time(trace), RangeIndex::Of::kWorkload);
   Projector projector(trace);
   Levels levels(trace, index);
   std::vector<Projection> projections(trace.ranges.size());
   std::vector<std::int64_t> children(trace.ranges.size(), 0);
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     const Range& range = trace.ranges[i];
-    if (range.end_thread != kNone) continue;
+    if (range.end_thread != kNone || is_found_stage(trace, range)) continue;
     projections[i] = projector.project(range.thread, range.start_ns, index.end_ns(i));
     if (projections[i].launches > 0 && levels.parent(i) != kNone) ++children[levels.parent(i)];
   }

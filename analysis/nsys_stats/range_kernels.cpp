@@ -108,7 +108,7 @@ class RangeKernels {
     std::map<std::string, std::uint32_t> tag_ids;
     for (std::uint32_t i = 0; i < trace_.ranges.size(); ++i) {
       const Range& range = trace_.ranges[i];
-      if (range.end_thread != kNone) continue;
+      if (range.end_thread != kNone || is_found_stage(trace_, range)) continue;
       auto [tag, added] = tag_ids.try_emplace(range_tag(trace_, range), static_cast<std::uint32_t>(tags_.size()));
       if (added) tags_.push_back(tag->first);
       auto [pid, tid] = ids_of(trace_, range.thread);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/statistics/time_summary.h"
+#include "analysis/trace/range_index.h"
 #include "model/error.h"
 #include "model/run.h"
 
@@ -73,6 +74,7 @@ StatTable mem_time_sum(const Trace& trace) {
 StatTable range_sum(const Trace& trace) {
   std::map<std::pair<std::string, std::string_view>, Durations> by_name;
   for (const Range& range : trace.ranges) {
+    if (is_found_stage(trace, range)) continue;
     // nsys ends what was never closed with the last annotation of any kind.
     Ns end = range.open ? trace.last_range_event_ns.value_or(range.end_ns) : range.end_ns;
     by_name[{range_tag(trace, range), style_name(range.style)}].add(end - range.start_ns);
@@ -124,7 +126,8 @@ std::string range_tag(const Trace& trace, const Range& range) { return trace.str
 
 Ns last_range_time(const Trace& trace) {
   Ns last = 0;
-  for (const Range& range : trace.ranges) last = std::max(last, range.open ? range.start_ns : range.end_ns);
+  for (const Range& range : trace.ranges)
+    if (!is_found_stage(trace, range)) last = std::max(last, range.open ? range.start_ns : range.end_ns);
   return last;
 }
 

@@ -8,10 +8,11 @@
 
 namespace nl::analysis {
 
-RangeIndex::RangeIndex(const Trace& trace, std::optional<Ns> open_end_ns) : trace_(trace), open_end_ns_(open_end_ns) {
+RangeIndex::RangeIndex(const Trace& trace, std::optional<Ns> open_end_ns, Of of) : trace_(trace), open_end_ns_(open_end_ns) {
   lanes_.resize(trace.threads.size());
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     const Range& range = trace.ranges[i];
+    if (of == Of::kWorkload && is_found_stage(trace, range)) continue;
     if (range.thread < lanes_.size() && range.end_thread == kNone) lanes_[range.thread].ranges.push_back(i);
   }
   for (Lane& lane : lanes_) {

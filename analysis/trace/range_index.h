@@ -9,12 +9,16 @@
 
 namespace nl::analysis {
 
+// True for a stage that nl-stage found and added to the trace.
+inline bool is_found_stage(const Trace& trace, const Range& range) { return trace.strings[range.domain] == kStageDomain; }
+
 // Which ranges enclose an API call: those of the same thread that start at or before it and end at or
 // after it. A range that another thread ended encloses nothing, as nsys has it.
 class RangeIndex {
  public:
+  enum class Of { kAll, kWorkload };  // kWorkload: without the stages that nl-stage found, which no other tool sees
   // `open_end_ns`: where ranges that were never closed end, if not where the trace says.
-  explicit RangeIndex(const Trace& trace, std::optional<Ns> open_end_ns = std::nullopt);
+  explicit RangeIndex(const Trace& trace, std::optional<Ns> open_end_ns = std::nullopt, Of of = Of::kAll);
 
   // Indices into Trace::ranges, outermost first, into `out`. Costs the logarithm of the thread's ranges
   // for each one found, also where they overlap without being nested.

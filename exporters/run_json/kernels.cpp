@@ -32,7 +32,7 @@ void fields(auto& io, Ref<decltype(io), NcuSample> s) {
 }
 
 void fields(auto& io, Ref<decltype(io), StageSplit> s) {
-  io("stage", s.stage, "outermost stage range around the launch, or none");
+  io("stage", s.stage, "the stage, or none");
   io("total_ns", s.total_ns, "time of the launches there");
   io("calls", s.calls, "launches there", kFromOne);
 }
@@ -58,7 +58,9 @@ void fields(auto& io, Ref<decltype(io), KernelEntry> k) {
   time_fields(io, "calls", k.time);
   io("gpu_share", k.gpu_share, "of the time of its GPU's kernels, and of CUDA graphs captured without theirs", kFraction);
   io("graph_calls", k.graph_calls, "launches that are nodes of CUDA graphs");
-  io("stages", k.stages, "the launches by stage");
+  io("stages", k.stages, "the launches by the outermost stage around them");
+  io("innermost_stages", k.innermost,
+     "the launches by the innermost stage around them, decode steps as decode; empty: not known, before 3.3");
   io("measured", k.measured,
      "the launches of measured windows by stage, warm-up left out; a launch in a stage within another counts in both");
   io("measured_ns", k.measured_ns, "time of the launches in any measured window, each counted once; null: there is no trace");

@@ -51,7 +51,7 @@ void trace_once(const Plan& plan, std::span<const Pass> passes, PassRunner& runn
 // What there is of a trace that grew too large.
 void keep_cut_trace(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture) {
   if (plan.tracer == Tracer::kNsys) capture.nsys_sqlite = export_nsys(passes.back(), plan.config, runner);
-  capture.adaptations.push_back({Code::kTraceCutShort, {plan.config.capture.max_size}});
+  runner.verdict().add(Code::kTraceCutShort, {plan.config.capture.max_size});
 }
 
 // The same passes of a plan that has as many.

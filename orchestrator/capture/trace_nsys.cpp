@@ -1,6 +1,7 @@
 #include "orchestrator/capture/trace_nsys.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <sstream>
 
 #include "orchestrator/bundle/redact.h"
+#include "orchestrator/capture/failure.h"
 
 namespace fs = std::filesystem;
 
@@ -19,12 +21,17 @@ bool has_content(const fs::path& file) {
   return fs::is_regular_file(file, ignored) && fs::file_size(file, ignored) > 0;
 }
 
+// The last lines that say something, as they stand.
 std::string last_lines(const std::string& text, int count) {
-  std::size_t at = text.find_last_not_of("\n\r ") + 1;
-  const std::size_t end = at;
-  while (at > 0 && count > 0)
-    if (text[--at] == '\n') --count;
-  std::string out = text.substr(at, end - at);
+  std::vector<std::string> lines;
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) {
+    line.erase(line.find_last_not_of("\r ") + 1);
+    if (line.empty() || !is_decoration(line)) lines.push_back(std::move(line));
+  }
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  const std::size_t first = lines.size() - std::min(lines.size(), static_cast<std::size_t>(count));
+  std::string out = fmt::format("{}", fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), "\n"));
   out.erase(0, out.find_first_not_of('\n'));
   return out;
 }
@@ -93,6 +100,13 @@ std::string graph_nodes_key(const Plan& plan) {
   return by_cupti && nodes(config.capture.cuda_graphs) ? "capture.cuda_graphs" : "";
 }
 
+// What the process saw, as far as it came from us.
+std::map<std::string, std::string> environment_of(const ProcessSpec& process) {
+  std::map<std::string, std::string> all = own_environment();
+  for (const auto& [name, value] : process.env) all[name] = value;
+  return all;
+}
+
 std::string graph_advice(const Plan& plan, const ProcessResult& result) {
   const std::string key = graph_nodes_key(plan);
   if (key.empty() || !died_of_a_launch(result)) return {};
@@ -138,19 +152,25 @@ std::string session_of(const std::string& sessions_list, int pid) {
 
 void judge_workload(const Plan& plan, const Pass& pass, const ProcessResult& result, PassRecord& record, Verdict& verdict) {
   if (result.exit_status == 0 || result.timed_out || result.interrupted || result.had_enough) return;
-  const std::string program = plan.config.workload.command.at(0);
-  const std::string where = (fs::path("logs") / pass.process.stderr_log.filename()).string(),
-                    words = last_words(result.stderr_text, plan.config.session.backend.empty() ? 2 : 3);  // our own error has three
-  if (result.exit_status > 128 && result.exit_status < 128 + 65) {
-    const int number = result.exit_status - 128;
-    const char* name = sigabbrev_np(number);
-    record.detail = fmt::format("the workload was ended by SIG{}", name != nullptr ? name : std::to_string(number));
-    const std::string signal = name != nullptr ? fmt::format("{} (SIG{})", number, name) : std::to_string(number);
-    verdict.add(Code::kWorkloadCrashed, {program, signal, words, graph_advice(plan, result)}, where);
-  } else {
-    record.detail = fmt::format("the workload ended with status {}", result.exit_status);
-    verdict.add(Code::kWorkloadFailed, {program, std::to_string(result.exit_status), words, graph_advice(plan, result)}, where);
+  const std::string program = plan.config.workload.command.at(0), advice = graph_advice(plan, result);
+  const std::string where = (fs::path("logs") / pass.process.stderr_log.filename()).string();
+  const auto readable = [&](const std::string& text) {
+    return plan.config.artifacts.keep_env ? text : without_secrets(text, environment_of(pass.process));
+  };
+  const std::string words =
+      readable(last_words(result.stderr_text, plan.config.session.backend.empty() ? 2 : 3));  // our own error has three
+  const int number = result.exit_status > 128 && result.exit_status < 128 + 65 ? result.exit_status - 128 : 0;
+  const char* name = number > 0 ? sigabbrev_np(number) : nullptr;
+  const std::string signal = name != nullptr ? fmt::format("{} (SIG{})", number, name) : std::to_string(number);
+  record.detail = number > 0 ? fmt::format("the workload was ended by SIG{}", name != nullptr ? name : std::to_string(number))
+                             : fmt::format("the workload ended with status {}", result.exit_status);
+  if (number == SIGKILL) return verdict.add(Code::kWorkloadKilled, {program, signal, words, advice}, where);
+  if (const auto failure = failure_in(result.stderr_text)) {
+    const std::string at = failure->place.empty() ? "" : ", at " + failure->place;
+    return verdict.add(failure->code, {program, readable(failure->what), at, advice}, where);
   }
+  if (number > 0) return verdict.add(Code::kWorkloadCrashed, {program, signal, words, advice}, where);
+  verdict.add(Code::kWorkloadFailed, {program, std::to_string(result.exit_status), words, advice}, where);
 }
 
 fs::path export_nsys(const Pass& pass, const Config& config, PassRunner& runner) {

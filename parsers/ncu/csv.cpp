@@ -95,6 +95,9 @@ bool read_dim(std::string_view text, Dim3& out) {
   return true;
 }
 
+// "ID","Process ID","Process Name","Host Name": as no other table begins, also where the file ends in the middle of it.
+bool begins_ncu_header(std::string_view text) { return text.find("\"ID\",\"Process ID\",\"Process Name\"") != std::string_view::npos; }
+
 class Reader {
  public:
   explicit Reader(NcuReport& report) : report_(report) {}
@@ -230,7 +233,10 @@ NcuReport parse_ncu_csv(std::string_view text, const std::string& where) {
   };
   sink.damaged = [&](Code code) { reader.damaged({code}); };
   split_ncu_csv(text, sink);
-  if (!reader.any_table() && report.tool_messages.empty())
+  // ncu writes a header only where it profiled something: without a launch the file ends before its first row.
+  const bool cut = report.launches.empty() && begins_ncu_header(text) && report.rows_damaged.count({Code::kRowOfUnusableTable}) == 0;
+  if (cut) reader.damaged({Code::kHeaderCut});
+  if (!cut && !reader.any_table() && report.tool_messages.empty())
     throw Error(ErrorKind::kInput, "no table of ncu --csv in the file", where,
                 "export it with: ncu --import REPORT.ncu-rep --csv --page raw --print-units base");
   reader.finish();
@@ -260,7 +266,7 @@ bool is_ncu_csv(const FileHead& head) {
   sink.record = [](const CsvFields&) {};
   sink.damaged = [](Code) {};
   split_ncu_csv(head.bytes, sink);
-  return table || head.starts_with("==PROF==");
+  return table || head.starts_with("==PROF==") || begins_ncu_header(head.bytes);
 }
 
 }  // namespace

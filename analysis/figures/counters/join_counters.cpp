@@ -125,6 +125,8 @@ class CounterJoin {
 
   CounterFigures join() {
     if (!evidence_.ncu.empty()) join_ncu(merged(evidence_.ncu));
+    if (out_.ncu_rows_damaged.contains({Code::kHeaderCut}))
+      out_.problems.push_back(problem_of(Remark{Code::kCountersCut, {"it ends inside the header of its table"}}));
     bool empty = !evidence_.counters.empty();
     for (const CounterReport& report : evidence_.counters) {
       join_cupti(report);

@@ -246,6 +246,7 @@ std::vector<KernelEntry> ncu_kernels(const NcuReport& ncu) {
   for (const NcuLaunch& launch : ncu.launches) {
     auto& [entry, durations] = entries[{launch.kernel_name, launch.device}];
     entry.name = launch.kernel_name;
+    entry.short_name = kernel_function(entry.name);
     entry.kind = classify_kernel(entry.name);
     entry.device = launch.device;
     entry.selected = true;

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/figures/kernels/innermost_stage.h"
 #include "analysis/statistics/time_summary.h"
 #include "analysis/trace/gpu_order.h"
 #include "analysis/trace/kernel_class.h"
@@ -39,23 +40,42 @@ class GroupedDurations {
   std::vector<Ns> values_;
 };
 
+std::vector<StageSplit> splits_of(const StageTable& table, const std::vector<StageTime>& times) {
+  std::vector<StageSplit> splits;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (times[i].calls > 0) splits.push_back({i < table.stages().size() ? table.stages()[i] : "none", times[i].total_ns, times[i].calls});
+  return splits;
+}
+
+// By kernel group and innermost stage, the last one: in none. Empty where no stage lies inside another: the outermost is the innermost.
+std::vector<std::vector<StageTime>> innermost_times(const StagedTrace& staged, const GpuSweep& sweep) {
+  if (!has_nested_stages(staged)) return {};
+  const std::size_t none = staged.table.stages().size();
+  std::vector<std::vector<StageTime>> times(sweep.kernels.size(), std::vector<StageTime>(none + 1));
+  InnermostStage innermost(staged);
+  for (const Kernel& kernel : staged.trace.kernels) {
+    const std::uint32_t stage = innermost.of(kernel.api);
+    StageTime& time = times[sweep.group_of(kernel)][stage == kNone ? none : stage];
+    time.total_ns += static_cast<Ns>(kernel.duration_ns);
+    ++time.calls;
+  }
+  return times;
+}
+
 KernelEntry kernel_entry(const Trace& trace, const StageTable& table, const GpuSweep& sweep, const KernelGroup& group) {
   const KernelShape& shape = trace.shapes[group.shape];
   KernelEntry entry;
   entry.name = trace.strings[shape.name];
   entry.mangled_name = trace.strings[shape.mangled_name];
   entry.short_name = trace.strings[shape.short_name];
+  if (entry.short_name.empty()) entry.short_name = kernel_function(entry.name);
   entry.kind = classify_kernel(entry.name);
   entry.device = group.device;
   if (const Ns all_ns = sweep.computing_ns_of(group.device); all_ns > 0)
     entry.gpu_share = static_cast<double>(group.total_ns) / static_cast<double>(all_ns);
   entry.graph_calls = group.graph_calls;
   entry.ncu_note = Remark{Code::kNotChosen};
-  for (std::size_t i = 0; i < group.stages.size(); ++i) {
-    if (group.stages[i].calls == 0) continue;
-    const std::string stage = i < table.stages().size() ? table.stages()[i] : "none";
-    entry.stages.push_back({stage, group.stages[i].total_ns, group.stages[i].calls});
-  }
+  entry.stages = entry.innermost = splits_of(table, group.stages);
   for (std::size_t i = 0; i < group.measured.size(); ++i)
     if (group.measured[i].calls > 0) entry.measured.push_back({table.stages()[i], group.measured[i].total_ns, group.measured[i].calls});
   entry.measured_ns = group.in_windows.total_ns;
@@ -125,11 +145,13 @@ KernelList list_kernels(const StagedTrace& staged, const GpuSweep& sweep, const 
   };
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
   GroupedDurations durations(trace, sweep);
+  const auto innermost = innermost_times(staged, sweep);
   std::vector<KernelEntry> kernels;
   kernels.reserve(order.size());
   for (const std::uint32_t i : order) {
     kernels.push_back(kernel_entry(trace, staged.table, sweep, sweep.kernels[i]));
     kernels.back().time = durations.summary(i);
+    if (!innermost.empty()) kernels.back().innermost = splits_of(staged.table, innermost[i]);
   }
   const auto any = [&](Ns KernelGroup::* time) {
     return std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [&](const auto& k) { return k.*time > 0; });

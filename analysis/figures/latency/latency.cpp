@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -86,7 +87,8 @@ class LatencyFigures {
   LatencyFigures(const Trace& trace, const StageTable& table, const IterationPlan& plan, const std::vector<Window>& windows,
                  const TokenCounts& configured)
       : plan_(plan), windows_(windows), steps_(table, windows), tokens_(trace, configured, latency_.notes),
-        prefill_(table.find(StageKind::kPrefill)), decode_(table.find(StageKind::kDecode)), step_(table.find(StageKind::kDecodeStep)) {}
+        prefill_(table.find(StageKind::kPrefill)), decode_(table.find(StageKind::kDecode)), step_(table.find(StageKind::kDecodeStep)),
+        request_(table.find(StageKind::kRequest)) {}
 
   Latency derive(std::vector<StageEntry>& stages) {
     if (std::all_of(windows_.begin(), windows_.end(), [](const Window& window) { return window.warmup; })) {
@@ -211,7 +213,34 @@ class LatencyFigures {
     }
   }
 
+  // A server: requests overlap, and a thread of none of them decodes. A step of it works for several requests, or for one of them at a
+  // time: how long a request waits for its next token is not the time of a step.
+  bool serves_several() const {
+    std::map<std::uint32_t, Ns> busy_until;  // by process
+    std::set<std::uint32_t> overlapping, request_threads;
+    std::vector<const Window*> requests;
+    for (const Window& window : windows_)
+      if (!window.warmup && window.stage == request_) requests.push_back(&window);
+    std::sort(requests.begin(), requests.end(), [](const Window* a, const Window* b) { return a->start_ns < b->start_ns; });
+    for (const Window* request : requests) {
+      Ns& until = busy_until.try_emplace(request->process, request->start_ns).first->second;
+      if (request->start_ns < until) overlapping.insert(request->process);
+      until = std::max(until, request->end_ns);
+      request_threads.insert(request->thread);
+    }
+    return std::any_of(windows_.begin(), windows_.end(), [&](const Window& window) {
+      return !window.warmup && window.stage == decode_ && overlapping.contains(window.process) && !request_threads.contains(window.thread);
+    });
+  }
+
   void fill_tpot() {
+    if (request_ != kNone && decode_ != kNone && serves_several()) {
+      latency_.notes.emplace_back(
+          "no TPOT: several requests are in flight, and the steps do not say whose they are; open the range of a request on the thread "
+          "that "
+          "decodes it");
+      return;
+    }
     std::vector<Ns> times;
     bool decoded = false;
     for (const Window& window : windows_) {
@@ -253,7 +282,7 @@ class LatencyFigures {
   Latency latency_;
   Steps steps_;
   TokenTimeline tokens_;
-  std::uint32_t prefill_, decode_, step_;
+  std::uint32_t prefill_, decode_, step_, request_;
   std::set<std::uint64_t> batches_;  // of the measured windows
   bool batch_unknown_ = false, prompt_unknown_ = false, steps_noted_ = false;
   bool prefill_runs_on_ = false, decode_runs_on_ = false;

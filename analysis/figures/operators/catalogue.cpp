@@ -6,6 +6,8 @@
 
 namespace nl::analysis {
 
+static_assert(kStageDomain == nvtx::kFoundStageDomain);
+
 const char* source_name(RangeSource source, const Trace& trace) {
   switch (source) {
     case kTorchRanges: return "pytorch ranges";
@@ -25,13 +27,9 @@ ClassifiedRange classify_range(const Trace& trace, const Range& range) {
   const std::string& name = trace.strings[range.name];
   if (domain == kTorchDomain) return {kKinetoRanges, {}, split_operator_name(name)};
   if (domain == kOnnxRuntimeDomain) return {kOnnxRuntimeRanges, {}, split_operator_name(name)};
-  if (domain == kOnnxRuntimeSessionDomain || domain == nvtx::kLlmDomain || domain == nvtx::kLayerDomain || domain == nvtx::kLineDomain ||
-      domain == nvtx::kCudaLibraryDomain)
-    return {};
+  if (domain == kOnnxRuntimeSessionDomain || domain == nvtx::kCudaLibraryDomain || nvtx::says_place(domain, name)) return {};
   if (domain == nvtx::kOperatorDomain) return {kMarkedRanges, {}, split_operator_name(name)};
   if (domain.empty()) {
-    for (const std::string_view known : {nvtx::kLlmDomain, nvtx::kLayerDomain, nvtx::kLineDomain})
-      if (literal_name(name, known)) return {};
     if (const auto own = literal_name(name, nvtx::kOperatorDomain)) return {kMarkedRanges, {}, split_operator_name(*own)};
   }
   const OperatorName split = split_operator_name(name);

@@ -80,6 +80,11 @@ class HostSweep {
     Ns children_until_ns;
   };
 
+  struct OpenStage {
+    Ns end_ns;
+    std::uint32_t stage;
+  };
+
   void begin_thread() {
     while (!open_.empty()) close();
     for (const std::uint32_t item : touched_) {
@@ -87,8 +92,7 @@ class HostSweep {
       group_until_[items_.group_of_item[item]] = kLongAgo;
     }
     touched_.clear();
-    stage_ = kNone;
-    stage_until_ns_ = kLongAgo;
+    open_stages_.clear();
   }
 
   void close() {
@@ -100,10 +104,9 @@ class HostSweep {
 
   void add(std::uint32_t index) {
     const Range& range = trace_.ranges[index];
-    // The outermost stage holds until it ends.
-    if (const std::uint32_t stage = stages_.of(range); stage != kNone && range.start_ns >= stage_until_ns_ && range.end_thread == kNone) {
-      stage_ = stage;
-      stage_until_ns_ = range.end_ns;
+    if (const std::uint32_t stage = stages_.of(range); stage != kNone && range.end_thread == kNone) {
+      std::erase_if(open_stages_, [&](const OpenStage& open) { return open.end_ns <= range.start_ns; });
+      open_stages_.push_back({range.end_ns, stage});
     }
     const std::uint32_t item = items_.item_of_range[index];
     if (item == kNone) return;
@@ -117,8 +120,13 @@ class HostSweep {
     ++out_.groups[group].calls;
     out_.items[item].total_ns += newly_covered(item_until_[item], range.start_ns, range.end_ns);
     out_.groups[group].total_ns += newly_covered(group_until_[group], range.start_ns, range.end_ns);
-    const std::uint32_t stage = range.end_ns <= stage_until_ns_ ? stage_ : kNone;
-    open_.push_back({range.end_ns, group, stage, duration, range.start_ns});
+    open_.push_back({range.end_ns, group, innermost_stage(range), duration, range.start_ns});
+  }
+
+  std::uint32_t innermost_stage(const Range& range) const {
+    const auto around = [&](const OpenStage& open) { return open.end_ns >= range.end_ns && open.end_ns > range.start_ns; };
+    const auto found = std::find_if(open_stages_.rbegin(), open_stages_.rend(), around);
+    return found != open_stages_.rend() ? found->stage : kNone;
   }
 
   const Trace& trace_;
@@ -128,8 +136,7 @@ class HostSweep {
   std::vector<Open> open_;
   std::vector<Ns> item_until_, group_until_;  // where the latest range of that kind on this thread ends
   std::vector<std::uint32_t> touched_;
-  std::uint32_t stage_ = kNone;
-  Ns stage_until_ns_ = kLongAgo;
+  std::vector<OpenStage> open_stages_;  // the innermost last
 };
 
 // GPU time: work goes to the path of counted ranges around its launching call, and paths are few. A node of a CUDA graph goes
@@ -219,7 +226,7 @@ class GpuTally {
     for (const std::uint32_t range : around_) {
       thread.first_end_ns = std::min(thread.first_end_ns, index_.end_ns(range));
       const std::uint32_t stage = stages_.of(trace_.ranges[range]);
-      if (key_[0] == kNone) key_[0] = stage;
+      if (stage != kNone) key_[0] = stage;  // the innermost comes last
       if (items_.item_of_range[range] != kNone) key_.push_back(items_.item_of_range[range]);
     }
     return thread.path = intern_path();

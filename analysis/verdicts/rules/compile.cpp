@@ -92,7 +92,7 @@ CompiledRule compile(const RuleSpec& spec) {
 
 std::string value_text(const Value& value, Type type, Unit unit) {
   if (!value.known) return value.captured ? "no value" : "not captured";
-  if (type == Type::kText) return std::string(value.text);
+  if (type == Type::kText) return value.text.empty() ? "(no name)" : std::string(value.text);  // a sentence has a subject
   if (type == Type::kTruth) return value.truth ? "yes" : "no";
   return number_text(value.number, unit);
 }

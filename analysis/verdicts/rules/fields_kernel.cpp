@@ -92,20 +92,23 @@ Value metric(const Subject& s, const char* name, double scale) {
   return found == s.ncu()->metrics.end() ? Value::not_captured() : Value::of(found->second * scale);
 }
 
+// By the innermost stage: a request encloses both prefill and decode.
+const std::vector<StageSplit>& splits(const KernelEntry& kernel) { return kernel.innermost.empty() ? kernel.stages : kernel.innermost; }
+
 // Without stages the sum is not known.
 Value in_stage(const Subject& s, bool (*matches)(std::string_view)) {
   if (s.run->stages.empty()) return Value::not_captured();
   double sum = 0;
-  for (const StageSplit& split : s.kernel().stages)
+  for (const StageSplit& split : splits(s.kernel()))
     if (matches(split.stage)) sum += static_cast<double>(split.total_ns);
   return Value::of(sum);
 }
 
 Value main_stage(const Subject& s) {
   if (s.run->stages.empty()) return Value::not_captured();
-  const auto& splits = s.kernel().stages;
-  const auto most = std::max_element(splits.begin(), splits.end(), [](const auto& a, const auto& b) { return a.total_ns < b.total_ns; });
-  return most == splits.end() ? Value::none() : Value::of_text(most->stage);
+  const auto& parts = splits(s.kernel());
+  const auto most = std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.total_ns < b.total_ns; });
+  return most == parts.end() ? Value::none() : Value::of_text(most->stage);
 }
 
 Value blocks(const Subject& s) {
@@ -130,7 +133,9 @@ Value bound_memory(const Subject& s) {
 void add_timing(std::vector<Field>& fields) {
   const FieldGroup add(fields, Capture::kCuda, Place::kSelf), of_stages(fields, Capture::kStages, Place::kSelf);
   add.text("name", "demangled, with template arguments", [](const Subject& s) { return Value::of_text(s.kernel().name); });
-  add.text("short_name", "the function's own name", [](const Subject& s) { return Value::of_text(s.kernel().short_name); });
+  add.text("short_name", "the function's own name", [](const Subject& s) {
+    return Value::of_text(s.kernel().short_name.empty() ? kernel_function(s.kernel().name) : std::string_view(s.kernel().short_name));
+  });
   add.text("kind", "gemm, attention, elementwise, copy, cache_copy, reduce, norm, communication or other, by its name",
            [](const Subject& s) { return Value::of_text(key_of(classify_kernel(s.kernel().name))); });
   of_stages.text("main_stage", "the stage in which it spends the most time; `none` outside all", main_stage);

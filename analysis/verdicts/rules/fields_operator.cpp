@@ -133,6 +133,7 @@ void add_operator_fields(std::vector<Field>& fields) {
   on_gpu("kernel_calls", Unit::kCount, "executions of its listed kernels", kernel_calls);
   add("shapes", Unit::kCount, "different listed input shapes",
       [](const Subject& s) { return s.op().shapes.empty() ? Value::not_captured() : Value::of(s.op().shapes.size()); });
+  add_operator_copy_fields(fields);
   add_node_fields(fields);
 }
 

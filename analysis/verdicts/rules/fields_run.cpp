@@ -91,6 +91,8 @@ void add_system(std::vector<Field>& fields) {
   add_figure_fields(RunMetricScope::kRun, RunPart::kClocks, fields);
   add.text("throttle_reasons", "why, most frequent first",
            [](const Subject& s) { return clocks(s) ? Value::of_text(s.totals->throttle_reasons) : Value::not_captured(); });
+  add("clock_samples", Unit::kCount, "readings of that GPU under load", clock<&ClockSummary::samples>);
+  add("power_limit", Unit::kWatts, "of that GPU, as enforced", clock<&ClockSummary::power_limit_w>);
   add("power_mean", Unit::kWatts, "of that GPU", clock<&ClockSummary::power_mean_w>);
   add("power_max", Unit::kWatts, "of that GPU", clock<&ClockSummary::power_max_w>);
   add("sm_clock_min", Unit::kMegahertz, "of that GPU", clock<&ClockSummary::sm_clock_min_mhz>);
@@ -118,6 +120,7 @@ void add_run_fields(std::vector<Field>& fields) {
   add_iterations(fields);
   add_system(fields);
   add_run_node_fields(fields);
+  add_software_fields(fields);
 }
 
 }  // namespace nl::analysis::rules

@@ -233,6 +233,7 @@ void add_stage_fields(std::vector<Field>& fields) {
   add_stage_communication_fields(fields);
   add_host_fields(fields);
   add_per_window(fields);
+  add_stage_copy_fields(fields);
   add_efficiency(fields);
   add_cost(fields);
   add_metric_fields(MetricPlace::kStage, fields);

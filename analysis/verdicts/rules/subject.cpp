@@ -130,6 +130,8 @@ std::string pointer_to(const Subject& subject, Place place) {
     case Place::kClocks: return subject.totals->clock_device ? fmt::format("/energy/devices/{}", *subject.totals->clock_device) : "/energy";
     case Place::kModel: return "/model";
     case Place::kHardware: return "/hardware";
+    case Place::kSoftware: return "/software";
+    case Place::kProblems: return "/problems";
     case Place::kImport: return "/import_stats";
     case Place::kCounters: return stage && subject.stage().counters ? self + "/counters" : self;
     case Place::kLaunchWaits: return stage && subject.stage().launch_waits ? self + "/launch_waits" : self;

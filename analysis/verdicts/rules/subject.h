@@ -77,11 +77,14 @@ struct RunTotals {
   std::vector<std::optional<StepTotals>> nodes;  // by operator table
   WorkingKernels working;                        // the kernels that are judged
   std::vector<std::size_t> working_place;        // by kernel: in that list; its size: not in it
+  std::string backend;                           // what runs the model, in lower case; empty: not known
+  bool pytorch = false, jax = false, low_precision = false;
 
   double steps_per(const StageEntry& stage) const;  // in one window of a decode stage
 };
 
 RunTotals total(const Run& run);
+void total_software(const Run& run, RunTotals& totals);  // a part of it: what runs
 // True for a request, which encloses the other stages: a finding about them is not repeated for it.
 bool encloses_others(const Run& run, const StageEntry& stage);
 // False for ncu: it replays kernels, so its passes say nothing about the times in the report.
@@ -144,6 +147,8 @@ enum class Place {
   kLaunchWaits,
   kHostCode,
   kNodes,
+  kSoftware,
+  kProblems,
 };
 // The step whose nodes its fields are of, an index into Run::operator_steps.
 std::optional<std::size_t> nodes_step(const Subject& subject);

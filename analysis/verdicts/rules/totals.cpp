@@ -354,6 +354,7 @@ RunTotals total(const Run& run) {
   total_activity(run, totals);
   total_iterations(run, totals);
   total_system(run, totals);
+  total_software(run, totals);
   for (const OperatorTable& table : run.operators) totals.nodes.push_back(total_nodes(run, table));
   if (const auto kernels_ns = kernel_time_ns(run); totals.budget && kernels_ns && *kernels_ns > 0)
     totals.measured_part =

@@ -82,7 +82,9 @@ void divide_gain(const Subject& subject, Finding& finding) {
 auto rank(const Finding& finding) {
   const bool idle = finding.severity == Severity::kInfo;
   const double worth = finding.gain_share.value_or(0) * finding.confidence;
-  return std::tuple(finding.about, idle, -worth, -static_cast<int>(finding.severity), -finding.confidence);
+  // Without a measured span there are no shares, and nanoseconds are compared.
+  const double gain_ns = finding.gain_share ? 0 : finding.gain_ns.value_or(0) * finding.confidence;
+  return std::tuple(finding.about, idle, -worth, -gain_ns, -static_cast<int>(finding.severity), -finding.confidence);
 }
 
 // Findings about one kernel may share a cause; findings about different kernels do not.
@@ -117,6 +119,7 @@ void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& find
 }
 
 Severity fitting_severity(Severity asked, const Finding& finding) {
+  if (finding.about == RuleAbout::kFailure) return asked;  // nothing is saved before it is fixed
   if (finding.gain_share && *finding.gain_share < kLowShare) return std::min(asked, Severity::kLow);
   const auto held = std::count_if(finding.evidence.begin(), finding.evidence.end(), [](const FindingEvidence& each) { return each.held; });
   const bool high = finding.gain_share.value_or(0) >= kHighShare && finding.confidence > kHighConfidence && held >= kHighEvidence;

@@ -21,11 +21,37 @@ constexpr double kWorthSaying = 0.05;       // of the time: less is not what lim
 constexpr double kSecondWorthSaying = 0.2;  // a second wait
 constexpr double kWidestRange = 0.5;        // of an uncertain slowdown; a wider one is left out
 
+const Problem* problem_among(const Run& run, std::initializer_list<Code> codes) {
+  const auto found =
+      std::find_if(run.problems.begin(), run.problems.end(), [&](const Problem& problem) { return is_one_of(problem.code, codes); });
+  return found != run.problems.end() ? &*found : nullptr;
+}
+
+bool has_problem(const Run& run, std::initializer_list<Code> codes) { return problem_among(run, codes) != nullptr; }
+
+// Why the workload failed comes before all figures: "python3 ran out of GPU memory: … "
+std::string failure(const Run& run) {
+  const Problem* problem = problem_among(run, kWorkloadFailures);
+  return problem == nullptr ? "" : sentence(phrase(problem->what, kLongSentence)) + " ";
+}
+
+// Readings of the GPUs' power, where they make no energy per token.
+std::string power_text(const Run& run) {
+  double watts = 0;
+  for (const ClockSummary& gpu : run.energy.devices) watts += gpu.power_mean_w.value_or(0);
+  if (!(watts > 0)) return {};
+  return fmt::format("{} drew {} W on average while stages ran", run.energy.devices.size() > 1 ? "The GPUs" : "The GPU",
+                     rough_count(watts));
+}
+
 std::string status(const Run& run) {
   switch (run.status) {
-    case RunStatus::kFailed: return "The run failed; the figures cover only what was captured before that.";
+    case RunStatus::kFailed: return failure(run) + "The run failed; the figures cover only what was captured before that.";
     case RunStatus::kInterrupted: return "The run ended early; the figures cover only its beginning.";
-    case RunStatus::kPartial: return is_incomplete(run) ? "A part of the trace is missing; the figures cover only what is left." : "";
+    case RunStatus::kPartial:
+      if (is_incomplete(run)) return "A part of the trace is missing; the figures cover only what is left.";
+      return has_problem(run, {Code::kTraceCutShort}) ? "The trace ends at its size limit; the figures cover only the time before that."
+                                                      : "";
     case RunStatus::kComplete: return {};
   }
   return {};
@@ -130,9 +156,9 @@ std::string cost(const Run& run) {
   if (has_iterations(run)) return recording_cost(run);
   if (model_step(run) != nullptr) return "The profiling overhead was not measured; nl-stage profile measures it.";
   const StageSlowdown* slowdown = worst_slowdown(run);
-  if (energy_part(run).empty() && slowdown == nullptr)
+  const std::string of_unit = energy_part(run), energy = of_unit.empty() ? power_text(run) : of_unit;
+  if (energy.empty() && slowdown == nullptr)
     return "Energy and profiling overhead were not measured; nl-stage run --config deep measures both.";
-  const std::string energy = energy_part(run);
   if (slowdown == nullptr) return energy + "; profiling overhead was not measured.";
   return sentence(energy + (energy.empty() ? "" : "; ") + profiling_cost(run, *slowdown));
 }

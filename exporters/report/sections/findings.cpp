@@ -82,7 +82,7 @@ Table finding_table(const Run& run, RuleAbout about) {
               {{"", kRight}, {"Severity"}, {"Finding"}, {"Saves at most", kRight}}};
   for (std::size_t i = 0; i < std::min(kMaxFindings, run.findings.size()); ++i) {
     const Finding& finding = run.findings[i];
-    if (finding.about != about) continue;
+    if ((finding.about == RuleAbout::kMeasurement) != measurement) continue;
     const std::string leader = leader_of(run, i);
     table.rows.push_back({Text(std::to_string(i + 1), Inline::kPlain, "#" + finding_id(i)), key_cell(finding.severity),
                           leader.empty() ? Text(title_of(finding)) : Text(title_of(finding)) + muted(" (same cause as " + leader + ")"),

@@ -111,7 +111,7 @@ std::string no_advice(const Run& run) {
           : "; " + plural(run.abstentions.size(), "rule was not evaluated", "rules were not evaluated") + " for lack of data";
   if (!run.kernels && !left_out.empty()) return "No kernels were captured" + left_out + ".";
   const bool small = std::any_of(run.findings.begin(), run.findings.end(), [](const Finding& each) {
-    return each.severity != Severity::kInfo && each.about == RuleAbout::kWorkload;
+    return each.severity != Severity::kInfo && each.about != RuleAbout::kMeasurement;
   });
   return (small ? "No change that the rules know saves 1 % of the time" : "No rule asks for a change") + left_out + ".";
 }

@@ -286,7 +286,7 @@ std::string split_text(const std::vector<std::pair<std::string, Ns>>& parts, Ns 
 
 std::string split_text(const KernelEntry& kernel) {
   std::vector<std::pair<std::string, Ns>> parts;
-  for (const auto& split : kernel.stages) parts.emplace_back(split.stage, split.total_ns);
+  for (const auto& split : kernel.innermost.empty() ? kernel.stages : kernel.innermost) parts.emplace_back(split.stage, split.total_ns);
   return split_text(parts, kernel.time.total_ns);
 }
 

@@ -164,10 +164,10 @@ TEST_CASE("the keys stand in the documented order") {
                     "ncu_rows_damaged", "provenance"});
   keys.clear();
   for (const auto& [key, value] : document.at("kernels").at(0).items()) keys.push_back(key);
-  CHECK(keys == std::vector<std::string>{"name",           "mangled_name", "short_name",  "kind",     "device",   "total_ns",
-                                         "calls",          "mean_ns",      "median_ns",   "p99_ns",   "min_ns",   "max_ns",
-                                         "stddev_ns",      "gpu_share",    "graph_calls", "stages",   "measured", "measured_ns",
-                                         "measured_calls", "selected",     "ncu",         "ncu_note", "stalls"});
+  CHECK(keys == std::vector<std::string>{"name",        "mangled_name",   "short_name",  "kind",   "device",           "total_ns",
+                                         "calls",       "mean_ns",        "median_ns",   "p99_ns", "min_ns",           "max_ns",
+                                         "stddev_ns",   "gpu_share",      "graph_calls", "stages", "innermost_stages", "measured",
+                                         "measured_ns", "measured_calls", "selected",    "ncu",    "ncu_note",         "stalls"});
 }
 
 TEST_CASE("not captured is null") {

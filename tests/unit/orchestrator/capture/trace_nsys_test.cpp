@@ -89,6 +89,43 @@ TEST_CASE("nsys: a workload that fails is named with its last words, and what wa
   CHECK(scene.capture.trace.kernels.size() > 10);
 }
 
+TEST_CASE("nsys: the workload's failure is named by its cause, with the line, and without a traceback's decoration") {
+  NsysScene scene;
+  scene.profiled.exit_status = 1;
+  const std::string head = "Traceback (most recent call last):\n  File \"/home/me/serve.py\", line 12, in step\n    grow(n)\n    ^^^^^^^\n";
+  scene.profiled.stderr_text =
+      head +
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 TiB. GPU 0 has a total capacity of 139.80 "
+      "GiB of which 137.01 GiB is free.\n";
+  CHECK(scene.run() ==
+        Strings{"workload-out-of-memory: ./w ran out of GPU memory: 2.00 TiB asked for, 137.01 GiB of 139.80 GiB free on GPU 0, at "
+                "serve.py:12 in step. | logs/nsys.stderr.log"});
+  CHECK(scene.verdict.failure() == ErrorKind::kWorkload);
+
+  NsysScene crashed;
+  crashed.profiled.exit_status = 134;
+  crashed.profiled.stderr_text = "terminate called after throwing an instance of 'std::runtime_error'\n  what():  no such head\n";
+  CHECK(crashed.run() == Strings{"workload-exception: ./w ended with std::runtime_error: no such head. | logs/nsys.stderr.log"});
+
+  NsysScene cut;  // only the end of a traceback: no exception is in it
+  cut.profiled.exit_status = 1;
+  cut.profiled.stderr_text = "cannot go on\n    x = f(y)\n        ^^^^\n----------\n";
+  CHECK(cut.run() == Strings{"workload-failed: ./w ended with status 1: cannot go on\n    x = f(y). | logs/nsys.stderr.log"});
+}
+
+TEST_CASE("nsys: a failure's message has no value of the environment, unless the bundle keeps them") {
+  for (const bool kept : {false, true}) {
+    NsysScene scene;
+    scene.config.artifacts.keep_env = kept;
+    scene.config.workload.env["SERVICE_KEY"] = "open-sesame-1";
+    scene.profiled.exit_status = 1;
+    scene.profiled.stderr_text =
+        "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    f()\nPermissionError: open-sesame-1 is refused\n";
+    CHECK(scene.run() == Strings{std::string("workload-exception: ./w ended with PermissionError: ") + (kept ? "open-sesame-1" : "…") +
+                                 " is refused, at a.py:1. | logs/nsys.stderr.log"});
+  }
+}
+
 TEST_CASE("nsys: a status above 128 is a signal, as far as there are signals") {
   struct Case {
     int status;
@@ -96,6 +133,7 @@ TEST_CASE("nsys: a status above 128 is a signal, as far as there are signals") {
   };
   for (const Case& each : {Case{128, "workload-failed: ./w ended with status 128.", "the workload ended with status 128"},
                            Case{129, "workload-crashed: ./w crashed: signal 1 (SIGHUP).", "the workload was ended by SIGHUP"},
+                           Case{137, "workload-killed: ./w was killed by signal 9 (SIGKILL).", "the workload was ended by SIGKILL"},
                            Case{139, "workload-crashed: ./w crashed: signal 11 (SIGSEGV).", "the workload was ended by SIGSEGV"},
                            Case{192, "workload-crashed: ./w crashed: signal 64.", "the workload was ended by SIG64"},
                            Case{193, "workload-failed: ./w ended with status 193.", "the workload ended with status 193"}}) {
@@ -114,7 +152,9 @@ TEST_CASE("nsys: where a launch failed while graph nodes were traced, tracing wh
     change(scene);
     scene.run();
     const std::string& fix = scene.verdict.problems().at(0).fix;
-    return fix.substr(std::min(fix.size(), std::string("Run it alone first. What was captured until then is kept.").size()));
+    const std::string always = "What was captured until then is kept.";
+    REQUIRE(fix.find(always) != std::string::npos);
+    return fix.substr(fix.find(always) + always.size());
   };
   const auto as_it_is = [](NsysScene&) {};
   const std::string by_nsys =

@@ -70,6 +70,8 @@ KernelEntry a_kernel(const char* name, double share, const char* stage) {
 void add_system(Run& run) {
   run.hardware.gpus.push_back({});
   run.hardware.gpus.back().sm_count = 132;
+  run.software.backend = "transformers";
+  run.software.versions = {{"python", "3.12.3"}, {"torch", "2.11.0"}, {"transformers", "5.17.0"}};
   run.model.name = "llama";
   run.model.attributes = {{"batch_size", "16"}, {"experts", "8"}, {"prompt_tokens", "512"}, {"decode_tokens", "10"}};
   run.workload.command = {"python", "serve it.py", "--n=2"};

@@ -1,7 +1,9 @@
 #include "analysis/figures/counters/ncu_match.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -200,4 +202,16 @@ TEST_CASE("launches of one id and other shapes are other launches, and registers
   b.kernel("k", 700, 70, b.call(690)).shape = 2;
   CHECK(samples()[1].nsys_calls == 2);
   CHECK_FALSE(samples()[1].metrics.contains("launch__registers_per_thread"));
+}
+
+TEST_CASE("kernels of an ncu file alone have a short name, as those of a trace do") {
+  nl::NcuReport report;
+  for (const char* name : {"void at::native::reduce_kernel<512, 1>(T3)", "gemm", "ampere_sgemm_128x64_tn"}) {
+    report.launches.push_back(launch_of_k(report.launches.size(), {{"gpu__time_duration.sum", 100}}));
+    report.launches.back().kernel_name = name;
+  }
+  std::vector<std::string> names;
+  for (const nl::KernelEntry& kernel : nl::analysis::ncu_kernels(report)) names.push_back(kernel.short_name);
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{"ampere_sgemm_128x64_tn", "gemm", "reduce_kernel"});
 }

@@ -248,3 +248,22 @@ TEST_CASE("output tokens are of the time in which any thread's iteration runs, w
   options.tokens = {1, 8, {}};
   CHECK(*b.run(options).latency.output_tokens_per_s == Approx(2 * 1e9 / 1500));
 }
+
+TEST_CASE("a server's time per token is not that of its steps: without the requests' own steps it is not known") {
+  const auto served = [](bool overlap, bool on_the_same_thread) {
+    TraceBuilder b = generation();
+    const std::uint32_t other = 1, third = b.thread(0);
+    const std::uint32_t thread = on_the_same_thread ? 0 : other;
+    for (const Ns at : {0, 1000}) {
+      b.stage("request", at, at + 600, thread);
+      if (overlap) b.stage("request", at + 10, at + 600, third);
+    }
+    return b.run_all();
+  };
+  CHECK(served(false, true).latency.tpot);
+  CHECK(served(false, false).latency.tpot);
+  CHECK(served(true, true).latency.tpot);  // whose thread decodes knows its steps
+  const auto run = served(true, false);
+  CHECK_FALSE(run.latency.tpot);
+  CHECK(noted(run, "no TPOT: several requests are in flight"));
+}

@@ -153,7 +153,7 @@ struct StageGap {
   std::uint64_t count = 0;          // how many gaps
   std::uint64_t windows = 0;        // that have it
   double mean_ns = 0;               // of a window that has it
-  std::optional<double> median_ns;  // empty: of between_launches
+  std::optional<double> median_ns;  // empty: of between_launches, or there are fewer than three windows
   double wall_share = 0;            // of the stage's wall
   Budget budget;                    // its time by bin, as one GPU sees it; wall_ns: all of it
   Ns after_wait_ns = 0;             // of wall_ns: the launching thread's latest call before was a wait for the GPU

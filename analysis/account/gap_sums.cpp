@@ -50,7 +50,7 @@ void GapSum::add(const GapSum& more) {
 
 std::vector<std::uint32_t>& GapTable::add(const Gap& gap) {
   if (places_.size() >= kMostPlaces) keep_longest();
-  Place& place = places_[{gap.before, gap.after, gap.at_edge ? 1u : 0u, gap.place}];
+  Place& place = places_[{gap.before, gap.after, gap.at_edge ? 1u : 0u, gap.place, gap.budget.wall_ns >= kSurelyLongNs ? 1u : 0u}];
   GapSum& sum = place.sum;
   sum.before = gap.before;
   sum.after = gap.after;

@@ -76,7 +76,10 @@ class GapTable {
     Ns after_wait_ns = 0;
   };
   // Gaps that are shorter than this are not looked at one by one. A window has at most a thousand longer ones.
-  static Ns least_ns(Ns window_ns) { return std::max<Ns>(5'000, std::min<Ns>(window_ns / 1000, 100'000)); }
+  static Ns least_ns(Ns window_ns) { return std::max<Ns>(5'000, std::min<Ns>(window_ns / 1000, kSurelyLongNs)); }
+
+  // Longer ones have another reason than a launch, whatever the program. They are kept apart from those at the same place that are shorter.
+  static constexpr Ns kSurelyLongNs = 100'000;
 
   // Returns where its samples belong; valid until the next call.
   std::vector<std::uint32_t>& add(const Gap& gap);
@@ -98,7 +101,7 @@ class GapTable {
   void keep_longest();
   static void finish_window(Place& place, Ns time_ns);
 
-  using Key = std::array<std::uint32_t, 4>;
+  using Key = std::array<std::uint32_t, 5>;
   std::map<Key, Place> places_;
   LengthCounts late_;
   ThinnedValues idle_by_window_;

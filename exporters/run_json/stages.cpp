@@ -145,7 +145,7 @@ void fields(auto& io, Ref<decltype(io), StageGap> g) {
   io("count", g.count, "how many gaps");
   io("windows", g.windows, "how many windows have it");
   io("mean_ns", g.mean_ns, "of a window that has it");
-  io("median_ns", g.median_ns, "of a window that has it; null: of between_launches");
+  io("median_ns", g.median_ns, "of a window that has it; null: of between_launches, or of fewer than three windows");
   io("wall_share", g.wall_share, "of the stage's wall", kFraction);
   io("budget", g.budget, "its time by bin, as one GPU sees it; wall_ns is all of it");
   io("after_wait_ns", g.after_wait_ns, "of wall_ns: the launching thread's latest call before was a wait for the GPU");

@@ -210,9 +210,11 @@ std::optional<HostBlame> BlameTable::of(std::span<const std::uint32_t> samples) 
   return blame;
 }
 
-std::uint64_t BlameTable::not_launching(std::span<const std::uint32_t> samples) const {
-  return static_cast<std::uint64_t>(
-      std::count_if(samples.begin(), samples.end(), [&](std::uint32_t sample) { return !is_launching(work_of_sample(sample)); }));
+std::uint64_t BlameTable::not_launching(std::span<const std::uint32_t> samples, bool own_code) const {
+  return static_cast<std::uint64_t>(std::count_if(samples.begin(), samples.end(), [&](std::uint32_t sample) {
+    const HostWork work = work_of_sample(sample);
+    return !is_launching(work) && (own_code || work != HostWork::kUser);
+  }));
 }
 
 }  // namespace nl::analysis

@@ -76,10 +76,11 @@ bool in_library_of_python(std::string_view file) {
   return false;
 }
 
-bool is_installed(std::string_view file) {
-  return has_part(file, "/site-packages/") || has_part(file, "/dist-packages/") || file.starts_with("<frozen ") ||
-         in_library_of_python(file);
-}
+bool is_package(std::string_view file) { return has_part(file, "/site-packages/") || has_part(file, "/dist-packages/"); }
+
+bool is_pythons_own(std::string_view file) { return file.starts_with("<frozen ") || (in_library_of_python(file) && !is_package(file)); }
+
+bool is_installed(std::string_view file) { return is_package(file) || is_pythons_own(file); }
 
 bool is_generated(std::string_view file) { return has_part(file, "/torchinductor_") || file.starts_with("<eval_with_key>"); }
 
@@ -104,6 +105,8 @@ CodeOrigin origin_of(const HostFrame& frame) {
   if (names_one(kFrameworkModules, root) || is_generated(frame.file)) return CodeOrigin::kFramework;
   return is_installed(frame.file) || names_one(kInstalledModules, root) ? CodeOrigin::kLibrary : CodeOrigin::kUser;
 }
+
+bool is_standard_library(const HostFrame& frame) { return !is_native(frame) && is_pythons_own(frame.file); }
 
 bool is_module_forward(const HostFrame& frame) { return frame.function == "forward" || frame.function.ends_with(".forward"); }
 

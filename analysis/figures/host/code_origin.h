@@ -17,6 +17,9 @@ CodeOrigin origin_of(const HostFrame& frame);
 // A native function: its file is its library.
 inline bool is_native(const HostFrame& frame) { return frame.module.empty() && frame.line == 0; }
 
+// Python's own modules: whose work it is, the caller says.
+bool is_standard_library(const HostFrame& frame);
+
 // forward() of a module: a part of the model, whoever wrote it.
 bool is_module_forward(const HostFrame& frame);
 

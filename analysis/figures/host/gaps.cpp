@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -15,6 +16,7 @@ namespace {
 constexpr Ns kShortestLaunchGapNs = 2'000, kLongestLaunchGapNs = 20'000;  // between which the usual launch gap is believed to lie
 constexpr Ns kTimesLaunchGap = 5;                                         // a gap this much longer has another reason than a launch
 constexpr double kLeastShare = 0.005;                                     // of a stage's time: for less a gap is not listed on its own
+constexpr double kAboutAsLong = 4;                                        // times: what varies more is not one gap
 constexpr std::size_t kMostGaps = 20;                                     // that are listed of a stage
 constexpr std::uint64_t kFewWindows = 3;                                  // with fewer, gaps come again inside of a window
 constexpr std::uint64_t kFewSamples = 4;                                  // of fewer no share is told
@@ -27,9 +29,17 @@ void join_gaps(GapSum& sum, const GapSum& more) {
   sum.by_window.add(more.by_window);
 }
 
+double mean_length(const GapSum& sum) { return static_cast<double>(sum.budget.wall_ns) / static_cast<double>(sum.count); }
+
+bool is_long(const GapSum& sum) { return mean_length(sum) >= static_cast<double>(GapTable::kSurelyLongNs); }
+
+bool about_as_long(const GapSum& a, const GapSum& b) {
+  return mean_length(a) < kAboutAsLong * mean_length(b) && mean_length(b) < kAboutAsLong * mean_length(a);
+}
+
 struct NamedGap {
   GapSum sum;
-  double median_ns = 0;
+  std::optional<double> median_ns;
   std::optional<HostBlame> host;
 };
 
@@ -37,8 +47,8 @@ struct NamedGap {
 class StageGaps {
  public:
   StageGaps(const Trace& trace, const BudgetSums& sums, const StageEntry& stage, std::uint32_t target, const BlameTable* blame)
-      : trace_(trace), stage_(stage), blame_(blame) {
-    std::map<std::array<std::uint32_t, 4>, GapSum> places;
+      : trace_(trace), stage_(stage), blame_(blame), waits_(target < sums.host.size() ? &sums.host[target].samples : nullptr) {
+    std::map<std::array<std::uint32_t, 5>, GapSum> places;
     for (std::size_t lane = 0; lane < sums.lanes.size(); ++lane) {
       const GapTable& table = sums.gaps[lane][target];
       windows_ += sums.sums[lane][target].windows;
@@ -46,13 +56,16 @@ class StageGaps {
       gaps_ += table.gaps();
       idle_windows_ += table.idle_windows();
       for (GapSum& sum : table.sums()) {
-        const auto [found, added] =
-            places.try_emplace({sum.before, sum.after, sum.at_edge ? 1u : 0u, windows_few() ? 0u : sum.place}, GapSum());
+        const auto [found, added] = places.try_emplace(
+            {sum.before, sum.after, sum.at_edge ? 1u : 0u, windows_few() ? 0u : sum.place, is_long(sum) ? 1u : 0u}, GapSum());
         if (added) found->second = std::move(sum);
         else join_gaps(found->second, sum);
       }
     }
-    for (auto& [key, sum] : places) places_.push_back(std::move(sum));
+    for (auto& [key, sum] : places) {
+      sum.windows = std::min(sum.windows, windows_);  // in a window of many steps it has many places
+      places_.push_back(std::move(sum));
+    }
     if (windows_ > 0) scale_ = static_cast<double>(stage.wall.count) / static_cast<double>(windows_);
   }
 
@@ -71,13 +84,17 @@ class StageGaps {
     std::stable_sort(recurring.begin(), recurring.end(),
                      [](const NamedGap& a, const NamedGap& b) { return a.sum.budget.wall_ns > b.sum.budget.wall_ns; });
     std::vector<StageGap> out;
-    for (const NamedGap& gap : recurring)
-      if (share_of(gap.sum) >= kLeastShare && out.size() < kMostGaps) out.push_back(told(gap, GapKind::kRecurring));
+    for (const NamedGap& gap : recurring) {
+      if (share_of(gap.sum) < kLeastShare || out.size() == kMostGaps) break;
+      out.push_back(told(gap, GapKind::kRecurring));
+      told_samples_.insert(told_samples_.end(), gap.sum.samples.begin(), gap.sum.samples.end());
+    }
     if (occasional.count > 0 && share_of(occasional) >= kLeastShare) {
       occasional.windows = std::min(occasional.windows, windows_);
       NamedGap gap = named(std::move(occasional));
       gap.sum.before = gap.sum.after = kNone;
       out.push_back(told(gap, GapKind::kOccasional));
+      told_samples_.insert(told_samples_.end(), gap.sum.samples.begin(), gap.sum.samples.end());
     }
     add_rest(out);
     return out;
@@ -96,7 +113,7 @@ class StageGaps {
     std::vector<GapSum> out;
     for (GapSum& sum : places_) {
       const auto same = std::find_if(out.rbegin(), out.rend(), [&](const GapSum& each) {
-        return same_surroundings(each, sum) && each.windows + sum.windows <= windows_;
+        return same_surroundings(each, sum) && each.windows + sum.windows <= windows_ && about_as_long(each, sum);
       });
       if (same != out.rend()) join_gaps(*same, sum);
       else out.push_back(std::move(sum));
@@ -107,7 +124,7 @@ class StageGaps {
   NamedGap named(GapSum sum) const {
     NamedGap gap;
     std::vector<double> values(sum.by_window.kept().begin(), sum.by_window.kept().end());
-    gap.median_ns = median_of(std::move(values));
+    if (!windows_few()) gap.median_ns = median_of(std::move(values));
     if (blame_ != nullptr) gap.host = blame_->of(sum.samples);
     gap.sum = std::move(sum);
     return gap;
@@ -126,7 +143,7 @@ class StageGaps {
       }
       same->sum.add(gap.sum);
       same->sum.windows = std::max(same->sum.windows, gap.sum.windows);
-      same->median_ns += gap.median_ns;
+      if (same->median_ns && gap.median_ns) *same->median_ns += *gap.median_ns;
       if (blame_ != nullptr) same->host = blame_->of(same->sum.samples);
     }
     gaps = std::move(out);
@@ -172,7 +189,7 @@ class StageGaps {
     const auto host_ns = static_cast<double>(gap.budget.launch_starved_ns + gap.budget.other_host_ns);
     double share = 0;
     if (blame_ != nullptr && sum.samples.size() >= kFewSamples)
-      share = static_cast<double>(blame_->not_launching(sum.samples)) / static_cast<double>(sum.samples.size());
+      share = static_cast<double>(blame_->not_launching(sum.samples, true)) / static_cast<double>(sum.samples.size());
     else if (gap.budget.wall_ns > 0) share = static_cast<double>(gap.after_wait_ns) / static_cast<double>(gap.budget.wall_ns);
     return static_cast<Ns>(std::llround(share * host_ns));
   }
@@ -195,13 +212,28 @@ class StageGaps {
     rest.windows = static_cast<std::uint64_t>(scaled(static_cast<Ns>(idle_windows_)));
     rest.mean_ns = static_cast<double>(rest.budget.wall_ns) / static_cast<double>(std::max<std::uint64_t>(1, rest.windows));
     rest.wall_share = static_cast<double>(rest.budget.wall_ns) / static_cast<double>(std::max<Ns>(1, stage_.budget->wall_ns));
+    if (blame_ != nullptr && waits_ != nullptr) add_code(rest);
     gaps.push_back(std::move(rest));
+  }
+
+  // What the host runs while the GPU waits for launches in no gap that is told by itself.
+  void add_code(StageGap& rest) const {
+    std::vector<std::uint32_t> all = *waits_, told = told_samples_, samples;
+    std::sort(all.begin(), all.end());
+    std::sort(told.begin(), told.end());
+    std::set_difference(all.begin(), all.end(), told.begin(), told.end(), std::back_inserter(samples));
+    rest.host = blame_->of(samples);
+    if (samples.size() < kFewSamples) return;
+    const double share = static_cast<double>(blame_->not_launching(samples, false)) / static_cast<double>(samples.size());
+    rest.not_launching_ns = static_cast<Ns>(std::llround(share * static_cast<double>(rest.budget.launch_starved_ns)));
   }
 
   const Trace& trace_;
   const StageEntry& stage_;
   const BlameTable* blame_;
-  std::vector<GapSum> places_;  // by what is around them, then by place
+  const std::vector<std::uint32_t>* waits_;  // samples in waits for launches; null: there are none
+  std::vector<std::uint32_t> told_samples_;  // in gaps that are told by themselves
+  std::vector<GapSum> places_;               // by what is around them, then by place
   LengthCounts late_;
   std::uint64_t windows_ = 0, idle_windows_ = 0, gaps_ = 0;  // of all GPUs
   double scale_ = 1;                                         // to one GPU

@@ -98,6 +98,7 @@ std::optional<HostWork> module_work(const HostFrame& frame) {
   for (const ModuleWork& each : kModules)
     if (any_pattern(each.patterns, [&](std::string_view pattern) { return names_module(pattern, frame.module); })) return each.work;
   if (is_module_forward(frame)) return HostWork::kModel;
+  if (is_standard_library(frame)) return std::nullopt;
   return origin_of(frame) == CodeOrigin::kUser ? HostWork::kUser : HostWork::kOther;
 }
 

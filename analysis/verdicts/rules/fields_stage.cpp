@@ -153,7 +153,8 @@ void add_slow_windows(std::vector<Field>& fields) {
   of_budget("usual_launch_wait_share", Unit::kShare, "`usual_launch_wait_time` ÷ `usual_time`",
             [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.launch_wait_ns(); }); });
   of_budget("launching_time", Unit::kTime,
-            "`usual_launch_wait_time` without recurring gaps in which the host does something else: the most that CUDA graphs or faster "
+            "`usual_launch_wait_time` without that in which the host does something else, by samples and gaps: the most that CUDA graphs "
+            "or faster "
             "launches save",
             launching_time);
   of_budget("launching_share", Unit::kShare, "`launching_time` ÷ `usual_time`", [](const Subject& s) {

@@ -87,8 +87,8 @@ bool encloses_others(const Run& run, const StageEntry& stage);
 // False for ncu: it replays kernels, so its passes say nothing about the times in the report.
 bool is_tracer(PassKind profiler);
 
-// What is left of the waits for launches of a stage without the recurring gaps in which the host does something else: its own code, a
-// tokenizer, a logger. CUDA graphs and faster launches save no more than this. `waits_ns`: all of them.
+// What is left of the waits for launches of a stage without those in which the host does something else: the user's own code in a long gap,
+// a tokenizer, a logger. CUDA graphs and faster launches save no more than this. `waits_ns`: all of them.
 double launching_ns(const StageEntry& stage, double waits_ns);
 // What overlaps at most once no call waits for the GPU: the host then works while the GPU does, and neither gets faster by itself.
 double overlap_ns(const Budget& budget, const StageActivity& activity);

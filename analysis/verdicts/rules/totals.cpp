@@ -341,8 +341,9 @@ double paced_part(const Budget& budget) {
 double launching_ns(const StageEntry& stage, double waits_ns) {
   double other_ns = 0;
   for (const StageGap& gap : stage.gaps) {
-    const Ns host_ns = gap.budget.launch_starved_ns + gap.budget.other_host_ns;
-    if (gap.kind != GapKind::kRecurring || host_ns <= 0) continue;
+    const bool all = gap.kind != GapKind::kBetweenLaunches;  // else it is known of the waits for launches alone
+    const Ns host_ns = gap.budget.launch_starved_ns + (all ? gap.budget.other_host_ns : 0);
+    if (host_ns <= 0) continue;
     other_ns +=
         static_cast<double>(gap.not_launching_ns) * static_cast<double>(gap.budget.launch_starved_ns) / static_cast<double>(host_ns);
   }

@@ -96,16 +96,16 @@ struct WaitCall {
 
 // What the launching threads of a stage ran while its GPUs waited for their next launch.
 struct HostCode {
-  Ns waited_ns = 0;                 // as LaunchWaits::starved_ns
-  std::uint64_t samples = 0;        // that fall into it; times are waited_ns × samples ÷ this
-  std::vector<HostLine> lines;      // innermost lines, most samples first
-  std::vector<HostLine> functions;  // whole functions (line: where it begins), most samples_inside first
-  std::vector<HostWorkTime> kinds;  // adds up to samples
-  std::vector<SyncLine> syncs;      // samples inside calls that wait for the GPU, anywhere in the stage
-  std::uint64_t collections = 0;    // garbage collections on these threads that overlap the wait,
-  Ns collection_ns = 0;             // and how long they do
-  std::vector<WaitCall> os_calls;   // calls of the operating system on these threads in it, longest first
-  std::optional<HostBlame> blame;   // empty: too few samples
+  Ns waited_ns = 0;                     // as LaunchWaits::starved_ns
+  std::uint64_t samples = 0;            // that fall into it; times are waited_ns × samples ÷ this
+  std::vector<HostLine> lines;          // innermost lines, most samples first
+  std::vector<HostLine> functions;      // whole functions (line: where it begins), most samples_inside first
+  std::vector<HostWorkTime> kinds;      // adds up to samples
+  std::vector<SyncLine> syncs;          // samples inside calls that wait for the GPU, anywhere in the stage
+  std::uint64_t collections = 0;        // garbage collections on these threads that overlap the wait,
+  Ns collection_ns = 0;                 // and how long they do
+  std::vector<WaitCall> os_calls;       // calls of the operating system on these threads in it, longest first
+  std::optional<HostBlame> blame = {};  // empty: too few samples
 };
 
 // Stacks of one stage in its waits for launches, for flame graphs: frames of Run::host.frames.

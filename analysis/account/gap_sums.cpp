@@ -85,12 +85,6 @@ void GapTable::keep_longest() {
   std::erase_if(places_, [&](const auto& each) { return each.second.sum.budget.wall_ns <= least; });
 }
 
-void GapTable::close(Ns idle_ns) {
-  if (idle_ns <= 0) return;
-  ++idle_windows_;
-  idle_by_window_.add(idle_ns);
-}
-
 std::vector<GapSum> GapTable::sums() const {
   std::vector<GapSum> out;
   for (const auto& [key, place] : places_) {

@@ -83,13 +83,12 @@ class GapTable {
 
   // Returns where its samples belong; valid until the next call.
   std::vector<std::uint32_t>& add(const Gap& gap);
-  void add_late(Ns length_ns) { late_.add(length_ns); }  // any gap, however short, that waits for a launch
-  void close(Ns idle_ns);                                // a window, with all of its idle time
+  void add_late(Ns length_ns) { late_.add(length_ns); }     // any gap, however short, that waits for a launch
+  void close(Ns idle_ns) { idle_windows_ += idle_ns > 0; }  // a window, with all of its idle time
 
   std::vector<GapSum> sums() const;  // by place
   const LengthCounts& late() const { return late_; }
   std::uint64_t idle_windows() const { return idle_windows_; }
-  const ThinnedValues& idle_by_window() const { return idle_by_window_; }
   std::uint64_t gaps() const { return gaps_; }
   void count_gap() { ++gaps_; }
 
@@ -104,7 +103,6 @@ class GapTable {
   using Key = std::array<std::uint32_t, 5>;
   std::map<Key, Place> places_;
   LengthCounts late_;
-  ThinnedValues idle_by_window_;
   std::uint64_t idle_windows_ = 0, gaps_ = 0;
 };
 

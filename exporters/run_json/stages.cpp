@@ -119,8 +119,6 @@ void fields(auto& io, Ref<decltype(io), SyncLine> l) {
   io("time_ns", l.time_ns, "their share of activity's sync_call_ns; null: too few samples");
 }
 
-void fields(auto& io, Ref<decltype(io), HostFrame> f) { frame_fields(io, f); }
-
 void fields(auto& io, Ref<decltype(io), HostBlame> b) {
   io("samples", b.samples, "of the launching threads");
   io("own_samples", b.own_samples, "of them in the user's own code, or in a library other than a framework that it called");

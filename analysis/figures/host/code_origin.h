@@ -20,7 +20,7 @@ inline bool is_native(const HostFrame& frame) { return frame.module.empty() && f
 // Python's own modules: whose work it is, the caller says.
 bool is_standard_library(const HostFrame& frame);
 
-// forward() of a module: a part of the model, whoever wrote it.
+// forward() of a module: a part of the model, also where the user wrote it.
 bool is_module_forward(const HostFrame& frame);
 
 }  // namespace nl::analysis

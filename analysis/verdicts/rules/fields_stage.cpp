@@ -140,7 +140,8 @@ Value slow_loads(const Subject& s) {
 }
 
 void add_slow_windows(std::vector<Field>& fields) {
-  const FieldGroup add(fields, Capture::kCuda, Place::kSelf), of_budget(fields, Capture::kCuda, Place::kBudget);
+  const FieldGroup add(fields, Capture::kCuda, Place::kSelf), of_budget(fields, Capture::kCuda, Place::kBudget),
+      of_launches(fields, Capture::kCuda, Place::kLaunchWaits);
   add("slow_windows", Unit::kCount, "windows that take more than 1.5 times the median, where there are at least 8", [](const Subject& s) {
     if (!s.budget()) return Value::not_captured();
     return Value::of(s.stage().slow_windows ? s.stage().slow_windows->count : 0);
@@ -152,12 +153,12 @@ void add_slow_windows(std::vector<Field>& fields) {
   of_budget("usual_launch_wait_time", Unit::kTime, "`launch_wait_time`, likewise: without what only these windows wait", usual_launch_wait);
   of_budget("usual_launch_wait_share", Unit::kShare, "`usual_launch_wait_time` ÷ `usual_time`",
             [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.launch_wait_ns(); }); });
-  of_budget("launching_time", Unit::kTime,
-            "`usual_launch_wait_time` without that in which the host does something else, by samples and gaps: the most that CUDA graphs "
-            "or faster "
-            "launches save",
-            launching_time);
-  of_budget("launching_share", Unit::kShare, "`launching_time` ÷ `usual_time`", [](const Subject& s) {
+  of_launches("launching_time", Unit::kTime,
+              "`usual_launch_wait_time` without that in which the host does something else, by samples and gaps: the most that CUDA graphs "
+              "or faster "
+              "launches save",
+              launching_time);
+  of_launches("launching_share", Unit::kShare, "`launching_time` ÷ `usual_time`", [](const Subject& s) {
     const Value time = launching_time(s), all = usual_time(s);
     return time.known && all.known ? time.over(all.number) : Value::not_captured();
   });

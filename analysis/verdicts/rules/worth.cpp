@@ -65,6 +65,7 @@ double added_by_profiling_ns(const CompiledRule& rule, const Subject& subject, d
   const Budget* budget = subject.budget();
   const double work_ns = budget ? static_cast<double>(budget->busy_ns()) / static_cast<double>(wall.count) : 0;
   const double added_ns = wall.mean_ns * *slower->slowdown / (1 + *slower->slowdown);
+  if (rule.gain->place() == Place::kLaunchWaits) return std::min(added_ns, gain_ns);  // it falls on the launches
   return std::min(added_ns, std::max(0.0, gain_ns - work_ns));
 }
 

@@ -78,6 +78,10 @@ inline HostCode& sampled_host(Run& run, HostWork kind, std::uint64_t samples) {
   code.samples = 40;
   code.kinds = {{kind, samples, {}}, {HostWork::kOther, 40 - samples, {}}};
   code.lines = {{{"step", "/code/gen.py", "gen", 12, 3, ""}, kind, samples, samples, {}, {}}};
+  HostBlame& blame = code.blame.emplace();
+  blame.samples = 40;
+  blame.function = blame.line = code.lines[0].frame;
+  blame.function_samples = blame.line_samples = samples;
   return code;
 }
 

@@ -390,7 +390,7 @@ std::string_view host_work_text(HostWork kind) {
     case HostWork::kJson: return "reading and writing JSON";
     case HostWork::kSleep: return "sleeping";
   }
-  return "other libraries";
+  return "other code";
 }
 
 std::string place_text(const HostFrame& frame) {

@@ -91,7 +91,8 @@ std::string line_text(const Subject& s) {
 Value line_share(const Subject& s) {
   if (told_code(s) == nullptr) return Value::not_captured();
   const HostBlame* named = named_code(s);
-  const std::uint64_t samples = named == nullptr ? 0 : named->line ? named->line_samples : named->function_samples;
+  if (named == nullptr) return Value::none();
+  const std::uint64_t samples = named->line ? named->line_samples : named->function_samples;
   return part_of_wall(s, static_cast<double>(samples) / static_cast<double>(s.stage().host_code->samples));
 }
 
@@ -205,8 +206,7 @@ void add_host_code_fields(std::vector<Field>& fields) {
       [](const Subject& s) { return s.run->host ? member_of<code_of, &HostCode::collections>(s) : Value::not_captured(); });
   add.text("host_line", "the function that most samples are in, in sentences with file and line; no value where none stands out", host_line,
            [](const Subject& s) { return named_code(s) != nullptr ? blame_text(*named_code(s)) : std::string(); });
-  add("host_line_share", Unit::kShare,
-      "of `total_time`: the GPU waits for a launch, and the host is in `host_line`; 0 where none stands out", line_share);
+  add("host_line_share", Unit::kShare, "of `total_time`: the GPU waits for a launch, and the host is in `host_line`", line_share);
   add.text("sync_line", "the line that waits for the GPU longest, likewise", line_function<top_sync>, line_text<top_sync>);
   add("sync_line_share", Unit::kShare, "of `total_time`: `sync_line` waits", sync_line_share);
 }

@@ -67,8 +67,9 @@ std::string gap_sentence(const StageEntry& stage, const StageGap& gap) {
 }
 
 void add_gaps(const Run& run, const StageEntry& stage, Blocks& blocks) {
-  Table table{"Recurring gaps", texts({"Gap", "The host runs"}) + numbers({"per window", "median", "Windows", "Gaps", "of the time"}) +
-                                    texts({"Mostly"}) + texts({"Work before", "Work after"}, kWide)};
+  Table table{"Recurring gaps", texts({"Gap", "The host runs"}) + numbers({"per window"}) + numbers({"median"}, kWide) +
+                                    numbers({"Windows"}) + numbers({"Gaps"}, kWide) + numbers({"of the time"}) +
+                                    texts({"Mostly", "Work before", "Work after"})};
   std::vector<std::string> sentences;
   for (const StageGap& gap : stage.gaps) {
     table.rows.push_back({gap_text(gap.kind), blame_cell(gap), time_cell(gap.mean_ns),

@@ -238,7 +238,7 @@ TEST_CASE("a stage that waits for launches says at which line the host is, where
     const Finding* finding = find(run, {"launch_bound_decode", kStep, nullptr, nullptr});
     REQUIRE(finding);
     const bool names_line = std::any_of(finding->evidence.begin(), finding->evidence.end(), [](const nl::FindingEvidence& each) {
-      return each.text == "the host is most often at step (gen.py:12) meanwhile, 30 % of the time" && each.held;
+      return each.text == "the host is mostly in step (gen.py:12) meanwhile, 30 % of the time" && each.held;
     });
     CHECK(names_line == sampled);
     CHECK(finding->evidence.size() == (sampled ? 5 : 4));  // without samples nothing is missed

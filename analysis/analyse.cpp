@@ -130,8 +130,11 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   const GpuPass pass =
       pass_over_gpu_work(trace, staged.table, options.kernels.stage_ids(staged.table), staged.plan, staged.windows, partition);
   run.stages = stage_entries(trace, staged.table, staged.windows, pass);
-  HostFigures host = host_figures(trace, staged.windows, pass.budgets.host, run.stages);
-  for (std::size_t i = 0; i < run.stages.size(); ++i) run.stages[i].host_code = std::move(host.stages[i]);
+  HostFigures host = host_figures(trace, staged.windows, pass.budgets, run.stages);
+  for (std::size_t i = 0; i < run.stages.size(); ++i) {
+    run.stages[i].host_code = std::move(host.stages[i]);
+    run.stages[i].gaps = std::move(host.gaps[i]);
+  }
   run.host = std::move(host.stacks);
   append(notes, host.note);
   run.latency = derive_latency(trace, staged.table, staged.plan, staged.windows, options.tokens, run.stages);

@@ -119,7 +119,7 @@ enum class HostSampler : std::uint8_t { kNone, kPython, kNsys };
 
 // What kind of code a line of the host is.
 enum class HostWork : std::uint8_t {
-  kOther,  // the program's own
+  kOther,  // libraries that none of the others name
   kTokenizer,
   kSampling,    // of the next token: logits, stopping criteria
   kGeneration,  // the loop around the model: inputs of a step, caches
@@ -128,10 +128,22 @@ enum class HostWork : std::uint8_t {
   kCompiler,    // torch.compile: guards, compiled wrappers, compiling
   kSync,        // asks the GPU for a value: .item(), .cpu(), synchronize()
   kDataLoader,
-  kServer,   // event loops, queues, HTTP
-  kGarbage,  // garbage collection
+  kServer,     // event loops, queues, HTTP
+  kGarbage,    // garbage collection
+  kUser,       // the user's own code: neither the standard library nor an installed package
+  kOptimizer,  // of training: steps, gradients that are set to zero
+  kLogging,    // printing, logging, progress bars
+  kJson,       // reading and writing JSON
+  kSleep,      // asleep on purpose
 };
-inline constexpr std::size_t kHostWorks = 11;
+inline constexpr std::size_t kHostWorks = 16;
+
+// Idle time of a GPU inside the windows of a stage.
+enum class GapKind : std::uint8_t {
+  kRecurring,        // long, and in at least half of the windows at the same place
+  kOccasional,       // long, in fewer windows
+  kBetweenLaunches,  // all the short ones
+};
 
 // What an operator does, whatever backend calls it what: "aten::mm", "Gemm" and a TensorRT layer are all matmul.
 enum class OperatorType : std::uint8_t {

@@ -49,6 +49,22 @@ struct HostSamples {
 
 inline constexpr std::uint64_t kMinHostSamples = 20;  // of fewer, shares are chance: counts stay, times are empty
 
+// Whose code ran, as far as samples can say. A function or a line is named only where the 95 % interval (Wilson's) of its share of the
+// samples lies above one half. A sample is of the innermost function of the user's own code in its stack: neither of the standard library
+// nor of an installed package. Where there is none it is of the innermost function.
+struct HostBlame {
+  std::uint64_t samples = 0;
+  std::uint64_t own_samples = 0;  // in the user's own code, or in a library that is not a framework called from there
+  HostWork kind = HostWork::kOther;
+  std::uint64_t kind_samples = 0;     // with this kind, which has the most
+  std::optional<HostFrame> function;  // its line is where it begins; empty: none stands out
+  std::uint64_t function_samples = 0;
+  std::optional<HostFrame> line;  // of that function; empty: none stands out
+  std::uint64_t line_samples = 0;
+  std::optional<HostFrame> caller;  // the function of the user's own code that calls it; empty: none, or there are several
+  std::optional<HostFrame> callee;  // the library's function that it is in; empty: itself, or there are several
+};
+
 // One place, and how much of a stage's wait for launches fell on it. Times are samples' shares of that wait.
 struct HostLine {
   HostFrame frame;
@@ -80,15 +96,16 @@ struct WaitCall {
 
 // What the launching threads of a stage ran while its GPUs waited for their next launch.
 struct HostCode {
-  Ns waited_ns = 0;                 // as LaunchWaits::starved_ns
-  std::uint64_t samples = 0;        // that fall into it; times are waited_ns × samples ÷ this
-  std::vector<HostLine> lines;      // innermost lines, most samples first
-  std::vector<HostLine> functions;  // whole functions (line: where it begins), most samples_inside first
-  std::vector<HostWorkTime> kinds;  // adds up to samples
-  std::vector<SyncLine> syncs;      // samples inside calls that wait for the GPU, anywhere in the stage
-  std::uint64_t collections = 0;    // garbage collections on these threads that overlap the wait,
-  Ns collection_ns = 0;             // and how long they do
-  std::vector<WaitCall> os_calls;   // calls of the operating system on these threads in it, longest first
+  Ns waited_ns = 0;                     // as LaunchWaits::starved_ns
+  std::uint64_t samples = 0;            // that fall into it; times are waited_ns × samples ÷ this
+  std::vector<HostLine> lines;          // innermost lines, most samples first
+  std::vector<HostLine> functions;      // whole functions (line: where it begins), most samples_inside first
+  std::vector<HostWorkTime> kinds;      // adds up to samples
+  std::vector<SyncLine> syncs;          // samples inside calls that wait for the GPU, anywhere in the stage
+  std::uint64_t collections = 0;        // garbage collections on these threads that overlap the wait,
+  Ns collection_ns = 0;                 // and how long they do
+  std::vector<WaitCall> os_calls;       // calls of the operating system on these threads in it, longest first
+  std::optional<HostBlame> blame = {};  // empty: too few samples
 };
 
 // Stacks of one stage in its waits for launches, for flame graphs: frames of Run::host.frames.

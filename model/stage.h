@@ -144,6 +144,23 @@ struct LaunchWaits {
   Ns wait_ns() const { return starved_ns + latency_ns; }
 };
 
+// Idle time of the GPU in the windows of a stage, from all windows together: gaps between the same two pieces of work at the same place of
+// the windows are one. The gaps of a stage add up to the idle time of its budget.
+struct StageGap {
+  GapKind kind = GapKind::kBetweenLaunches;
+  std::string before, after;        // the work around it: the name of a kernel, of a copy; empty: of many, or none in the capture
+  bool at_edge = false;             // it lies at the start or end of the windows, as the gap between two steps does
+  std::uint64_t count = 0;          // how many gaps
+  std::uint64_t windows = 0;        // that have it
+  double mean_ns = 0;               // of a window that has it
+  std::optional<double> median_ns;  // empty: of between_launches, or there are fewer than three windows
+  double wall_share = 0;            // of the stage's wall
+  Budget budget;                    // its time by bin, as one GPU sees it; wall_ns: all of it
+  Ns after_wait_ns = 0;             // of wall_ns: the launching thread's latest call before was a wait for the GPU
+  Ns not_launching_ns = 0;  // of its launch_starved_ns and other_host_ns: the host did what neither a CUDA graph nor a faster launch saves
+  std::optional<HostBlame> host;  // what the host ran in it; empty: no samples
+};
+
 // One GPU as one process (a rank) uses it, over the process' windows.
 struct StageDevice {
   std::int32_t device = 0;
@@ -203,6 +220,7 @@ struct StageEntry {
   std::optional<StageActivity> activity;
   std::optional<LaunchWaits> launch_waits;   // empty: no GPU data in the capture
   std::optional<HostCode> host_code;         // empty: the host was not sampled
+  std::vector<StageGap> gaps = {};           // recurring ones first, the longest first; empty: no GPU data, or never idle
   std::vector<StageDevice> devices;          // every GPU that the processes of its windows use, by GPU and process
   std::optional<GpuSpread> gpu_spread;       // empty: one GPU
   std::vector<Communication> communication;  // by GPU, process and kind

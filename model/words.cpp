@@ -413,13 +413,29 @@ std::string_view host_work_text(HostWork kind) {
     case HostWork::kDataLoader: return "loading data";
     case HostWork::kServer: return "the server's event loop";
     case HostWork::kGarbage: return "garbage collection";
+    case HostWork::kUser: return "the program's own code";
+    case HostWork::kOptimizer: return "the optimizer";
+    case HostWork::kLogging: return "printing and logging";
+    case HostWork::kJson: return "reading and writing JSON";
+    case HostWork::kSleep: return "sleeping";
   }
-  return "other code of the program";
+  return "other code";
 }
 
 std::string place_text(const HostFrame& frame) {
   const std::string file(without_folders(frame.file));
   return frame.line == 0 || file.empty() ? file : fmt::format("{}:{}", file, frame.line);
+}
+
+std::string blame_text(const HostBlame& blame) {
+  if (!blame.function) return std::string(host_work_text(blame.kind));
+  const HostFrame& place = blame.line ? *blame.line : *blame.function;
+  const bool native = place.module.empty() && place.line == 0;
+  std::string out = native ? fmt::format("{}!{}", without_folders(place.file), place.function)
+                           : fmt::format("{} ({})", place.function, place_text(place));
+  if (blame.callee) out += fmt::format(" in {}", blame.callee->function);
+  if (blame.caller) out += fmt::format(", called by {}", blame.caller->function);
+  return out;
 }
 
 std::string captured_by(Tracer tracer, Meter meter) {

@@ -20,6 +20,7 @@
 namespace nl {
 
 struct StageEntry;
+struct HostBlame;
 struct HostFrame;
 
 struct Words {
@@ -87,8 +88,11 @@ inline constexpr auto kKeys<StageSource> = std::to_array<std::string_view>({"mar
 template <>
 inline constexpr auto kKeys<HostSampler> = std::to_array<std::string_view>({"none", "python", "nsys"});
 template <>
-inline constexpr auto kKeys<HostWork> = std::to_array<std::string_view>(
-    {"other", "tokenizer", "sampling", "generation", "model", "framework", "compiler", "sync", "data_loader", "server", "garbage"});
+inline constexpr auto kKeys<HostWork> =
+    std::to_array<std::string_view>({"other", "tokenizer", "sampling", "generation", "model", "framework", "compiler", "sync",
+                                     "data_loader", "server", "garbage", "user", "optimizer", "logging", "json", "sleep"});
+template <>
+inline constexpr auto kKeys<GapKind> = std::to_array<std::string_view>({"recurring", "occasional", "between_launches"});
 template <>
 inline constexpr auto kKeys<OperatorType> = std::to_array<std::string_view>(
     {"other", "matmul", "attention", "norm",  "activation", "elementwise", "reduction", "softmax", "embedding", "convolution",
@@ -144,6 +148,9 @@ std::optional<Enum> from_key(std::string_view key) {
 std::string_view host_work_text(HostWork kind);
 // "modeling_qwen3.py:245", "libtorch_cuda.so": the file without its folders, unless it is called __init__.py.
 std::string place_text(const HostFrame& frame);
+// "audit_tokens (serve.py:10), called by Bookkeeper.put"; of a native function "main!check". Where no line or function stands out, the kind
+// of work.
+std::string blame_text(const HostBlame& blame);
 
 // Both in one word, "nsys+ncu", "collector (CUPTI+counters)"; empty: nothing was captured. And back.
 std::string captured_by(Tracer tracer, Meter meter);

@@ -107,6 +107,7 @@ void BudgetSweep::add_lane(const GpuLane& lane) {
   added.spans = &spans_of_process_[lane.process];
   sums_.lanes.push_back(lane);
   sums_.sums.emplace_back(targets_);
+  sums_.gaps.emplace_back(targets_);
   sums_.totals.emplace_back();
 }
 
@@ -132,6 +133,7 @@ void BudgetSweep::close(const Lane& lane, const OpenSpan& open) {
   if (!span.window) return;
   ++sum.windows;
   sum.own_gpu_ns += open.own.total_ns();
+  sums_.gaps[lane.number][span.target].close(span.end_ns - span.start_ns - done.busy_ns);
   if (done.busy_ns > 0) busy_[open.span] = true;
 }
 
@@ -149,18 +151,21 @@ void BudgetSweep::close_until(Lane& lane, Ns time_ns) {
   });
 }
 
-BudgetSweep::Gap BudgetSweep::gap_before(const Lane& lane, Ns start_ns, std::uint32_t api) const {
+BudgetSweep::Gap BudgetSweep::gap_before(const Lane& lane, const LaneWork& work) const {
   Gap gap;
   gap.start_ns = lane.time.busy_until_ns();
-  gap.end_ns = start_ns;
-  gap.residual = api >= trace_.api_calls.size();
+  gap.end_ns = work.start_ns;
+  gap.before = lane.last_name;
+  gap.after = work.name;
+  gap.residual = work.api >= trace_.api_calls.size();
   if (gap.residual) return gap;
-  gap.launch = &trace_.api_calls[api];
+  gap.launch = &trace_.api_calls[work.api];
   gap.queued = gap.launch_ns() <= gap.start_ns;
   return gap;
 }
 
-void BudgetSweep::charge(const Lane& lane, const BudgetSpan& span, const Gap& gap) {
+void BudgetSweep::charge(const Lane& lane, const OpenSpan& open, const Gap& gap) {
+  const BudgetSpan& span = spans_[open.span];
   const Ns start = std::max(gap.start_ns, span.start_ns), end = std::min(gap.end_ns, span.end_ns);
   if (end <= start) return;
   BudgetSum& sum = sum_of(lane, span);
@@ -169,6 +174,7 @@ void BudgetSweep::charge(const Lane& lane, const BudgetSpan& span, const Gap& ga
     sum.longest_gap_at_ns = start;
   }
   Budget& budget = sum.budget;
+  const Budget before = budget;
   if (gap.residual) {
     budget.residual_ns += end - start;
     tell(lane, span, BudgetBin::kResidual, start, end);
@@ -178,6 +184,24 @@ void BudgetSweep::charge(const Lane& lane, const BudgetSpan& span, const Gap& ga
   } else {
     charge_host(lane, span, gap, start, end);
   }
+  if (span.window) note(lane, open, gap, start, end, before);
+}
+
+// Remembers a part of a gap by its place in the window. `before`: the budget without it.
+void BudgetSweep::note(const Lane& lane, const OpenSpan& open, const Gap& gap, Ns start_ns, Ns end_ns, const Budget& before) {
+  const BudgetSpan& span = spans_[open.span];
+  GapTable& table = sums_.gaps[lane.number][span.target];
+  table.count_gap();
+  if (gap.launch && !gap.queued) table.add_late(end_ns - start_ns);
+  if (end_ns - start_ns < GapTable::least_ns(span.end_ns - span.start_ns)) return;
+  GapTable::Gap noted{open.span, gap.before, gap.after, start_ns == span.start_ns || end_ns == span.end_ns, 0, {}, 0};
+  if (!noted.at_edge) noted.place = open.works;
+  const Budget& after = sum_of(lane, span).budget;
+  for (const BudgetBinKey& bin : kBudgetBinKeys) noted.budget.*bin.time_ns = after.*bin.time_ns - before.*bin.time_ns;
+  noted.budget.wall_ns = end_ns - start_ns;
+  if (gap.launch && launch_waits_.follows_wait(lane.number, *gap.launch, start_ns)) noted.after_wait_ns = end_ns - start_ns;
+  std::vector<std::uint32_t>& samples = table.add(noted);
+  if (host_) host_->find(gap.launch ? static_cast<std::uint32_t>(gap.launch->thread) : span.thread, start_ns, end_ns, samples);
 }
 
 // Idle until a launch that the GPU could have used earlier.
@@ -217,7 +241,7 @@ void BudgetSweep::tell_host(const Lane& lane, const BudgetSpan& span, bool launc
 }
 
 void BudgetSweep::charge(Lane& lane, const Gap& gap) {
-  for (const OpenSpan& open : lane.open) charge(lane, spans_[open.span], gap);
+  for (const OpenSpan& open : lane.open) charge(lane, open, gap);
 }
 
 // What starts in the windows. A window's own work: launched within it by a call of its thread, or of one without windows. What runs
@@ -228,6 +252,7 @@ void BudgetSweep::count(Lane& lane, const LaneWork& work) {
   for (OpenSpan& open : lane.open) {
     const BudgetSpan& span = spans_[open.span];
     if (!span.window) continue;
+    ++open.works;
     BudgetSum& sum = sum_of(lane, span);
     if (work.kernel) sum.kernel_sum_ns += work.end_ns - work.start_ns;
     if (work.communication) sum.communication[static_cast<std::size_t>(*work.communication)].count_in(work);
@@ -241,8 +266,9 @@ void BudgetSweep::add(std::uint32_t number, LaneWork work) {
   work.end_ns = std::max(work.start_ns, work.end_ns);
   Lane& lane = lanes_[number];
   open_until(lane, work.start_ns);
-  if (work.start_ns > lane.time.busy_until_ns()) charge(lane, gap_before(lane, work.start_ns, work.api));
+  if (work.start_ns > lane.time.busy_until_ns()) charge(lane, gap_before(lane, work));
   close_until(lane, work.start_ns);
+  if (work.end_ns >= lane.time.busy_until_ns()) lane.last_name = work.name;
   lane.time.add(work);
   count(lane, work);
 }
@@ -254,6 +280,7 @@ BudgetSums BudgetSweep::finish() {
     Gap rest;
     rest.start_ns = lane.time.busy_until_ns();
     rest.end_ns = kEver;
+    rest.before = lane.last_name;
     charge(lane, rest);
     close_until(lane, kEver);
     LaneTotal& total = sums_.totals[lane.number];

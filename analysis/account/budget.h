@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/account/gap_sums.h"
 #include "analysis/account/launch_waits.h"
 #include "analysis/account/peer_waits.h"
 #include "analysis/staging/windows.h"
@@ -27,6 +28,7 @@ struct LaneWork {
   bool graph = false;       // a CUDA graph as a whole: computing
   std::uint64_t bytes = 0;  // of peer copies
   std::optional<Arrival> arrival = {};
+  std::uint32_t name = kNone;  // as GapSum has it
   bool computes() const { return !communication && (kernel || graph); }
 };
 
@@ -112,6 +114,7 @@ struct BudgetSums {
   std::vector<LaneTotal> totals;             // by lane
   std::vector<Ns> silent_wall_ns;            // by target: windows in which no GPU of the process did anything
   std::vector<HostHits> host;                // by target: of windows; empty: the host was not sampled
+  std::vector<std::vector<GapTable>> gaps;   // by lane and target: of windows
 };
 
 // When a thread was inside calls that wait for the GPU. Each lane asks in the order of time.
@@ -164,6 +167,7 @@ class BudgetSweep {
     std::uint32_t span = 0;
     LaneTime::Mark before;
     CoveredTime own;
+    std::uint32_t works = 0;  // pieces of work that started in it
   };
   struct Lane {
     std::uint32_t number = 0;
@@ -172,22 +176,25 @@ class BudgetSweep {
     std::vector<OpenSpan> open;                        // by start
     Ns first_end_ns = std::numeric_limits<Ns>::max();  // of the open ones
     LaneTime time;
+    std::uint32_t last_name = kNone;  // of the work that ends last
   };
   struct Gap {
     Ns start_ns = 0, end_ns = 0;
     bool residual = false, queued = false;
-    const ApiCall* launch = nullptr;  // of the work after it; null: there is none, or its call is not in the capture
+    const ApiCall* launch = nullptr;              // of the work after it; null: there is none, or its call is not in the capture
+    std::uint32_t before = kNone, after = kNone;  // names of the work around it
     // Work cannot start before its launch. Where two clocks say that it did, the start counts as its launch.
     Ns launch_ns() const { return std::min(launch->start_ns, end_ns); }
   };
 
   void add_lane(const GpuLane& lane);
-  Gap gap_before(const Lane& lane, Ns start_ns, std::uint32_t api) const;
+  Gap gap_before(const Lane& lane, const LaneWork& work) const;
   void open_until(Lane& lane, Ns time_ns);
   void close_until(Lane& lane, Ns time_ns);
   void close(const Lane& lane, const OpenSpan& open);
   void charge(Lane& lane, const Gap& gap);
-  void charge(const Lane& lane, const BudgetSpan& span, const Gap& gap);
+  void charge(const Lane& lane, const OpenSpan& open, const Gap& gap);
+  void note(const Lane& lane, const OpenSpan& open, const Gap& gap, Ns start_ns, Ns end_ns, const Budget& before);
   void charge_host(const Lane& lane, const BudgetSpan& span, const Gap& gap, Ns start_ns, Ns end_ns);
   void tell(const Lane& lane, const BudgetSpan& span, BudgetBin bin, Ns start_ns, Ns end_ns);
   void tell_host(const Lane& lane, const BudgetSpan& span, bool launches_on, Ns start_ns, Ns end_ns);

@@ -57,8 +57,8 @@ class Pass {
  public:
   Pass(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen, const IterationPlan& plan,
        const std::vector<Window>& windows, const PhasePartition& phases)
-      : gpu_(trace, table, plan, windows, chosen), communication_(trace), arrivals_(trace, gpu_.result().lanes, communication_),
-        slow_(slow_windows(windows, table.stages().size())),
+      : trace_(trace), gpu_(trace, table, plan, windows, chosen), communication_(trace),
+        arrivals_(trace, gpu_.result().lanes, communication_), slow_(slow_windows(windows, table.stages().size())),
         first_slow_(static_cast<std::uint32_t>(table.stages().size()) + phases.targets()),
         budget_(trace, gpu_.result().lanes, spans_to_tell(trace, table, windows, phases, slow_),
                 first_slow_ + static_cast<std::uint32_t>(table.stages().size()) + 1),
@@ -67,10 +67,12 @@ class Pass {
   void operator()(const Kernel& kernel) {
     LaneWork work{kernel.start_ns, kernel.end_ns(), kernel.api, communication_.of(kernel), true};
     if (work.communication) work.arrival = arrivals_.next(lanes().of_queue(kernel.queue), *work.communication);
+    if (kernel.shape < trace_.shapes.size()) work.name = trace_.shapes[kernel.shape].name.value;
     add(kernel, work);
   }
   void operator()(const MemOp& op) {
     LaneWork work{op.start_ns, op.end_ns, op.api};
+    if (op.label != 0) work.name = op.label;
     if (op.kind == MemOpKind::kPeerToPeer) {
       work.communication = Collective::kPeerCopy;
       work.bytes = op.bytes;
@@ -80,6 +82,7 @@ class Pass {
   void operator()(const GraphRun& run) {
     LaneWork work{run.start_ns, run.end_ns, run.api};
     work.graph = true;
+    work.name = kWholeGraphName;
     add(run, work);
   }
 
@@ -103,6 +106,7 @@ class Pass {
   }
   const GpuLanes& lanes() { return gpu_.result().lanes; }
 
+  const Trace& trace_;
   GpuSweeper gpu_;
   CommunicationKernels communication_;
   PeerWaits arrivals_;

@@ -63,16 +63,28 @@ LaunchWaitTime::LaunchWaitTime(const Trace& trace, const CallsByThread& calls, s
     : other_calls_(trace, trace.other_calls), work_(calls, lanes), other_(other_calls_, lanes), kinds_(trace) {}
 
 // `at`: a place among the thread's calls that is not behind the launch. A call around the launch is the launch's own.
-CallKind LaunchWaitTime::kind_before(const ApiCall& launch, std::size_t at) {
+const ApiCall* LaunchWaitTime::call_before(const ApiCall& launch, std::size_t at) {
   const auto thread = static_cast<std::uint32_t>(launch.thread);
   const CallsByThread& calls = work_.calls();
   while (at < calls.last(thread) && calls[at].start_ns < launch.start_ns) ++at;
   while (at > calls.first(thread)) {
     const ApiCall& call = calls[--at];
     if (call.start_ns >= launch.start_ns || call.end_ns() > launch.start_ns) continue;
-    if (const CallKind kind = kinds_.of(call).kind; kind != CallKind::kOther) return kind;
+    if (kinds_.of(call).kind != CallKind::kOther) return &call;
   }
-  return CallKind::kNone;
+  return nullptr;
+}
+
+CallKind LaunchWaitTime::kind_before(const ApiCall& launch, std::size_t at) {
+  const ApiCall* call = call_before(launch, at);
+  return call != nullptr ? kinds_.of(*call).kind : CallKind::kNone;
+}
+
+bool LaunchWaitTime::follows_wait(std::size_t lane, const ApiCall& launch, Ns start_ns) {
+  const auto thread = static_cast<std::uint32_t>(launch.thread);
+  if (thread >= work_.calls().threads()) return false;
+  const ApiCall* call = call_before(launch, work_.first_ending_after(lane, thread, start_ns));
+  return call != nullptr && kinds_.of(*call).waits;
 }
 
 // Calls nest: a runtime call makes a driver call, and time inside both counts for the outer one.
@@ -148,6 +160,13 @@ void HostWatch::add(std::size_t lane, std::uint32_t target, std::uint32_t thread
   add_samples(lane, thread, start_ns, parts, hits);
   add_collections(lane, thread, start_ns, parts, hits);
   add_os_calls(lane, thread, start_ns, parts, hits);
+}
+
+void HostWatch::find(std::uint32_t thread, Ns start_ns, Ns end_ns, std::vector<std::uint32_t>& samples) const {
+  if (thread >= samples_.size()) return;
+  const auto earlier = [&](std::uint32_t sample, Ns time_ns) { return trace_.host.samples[sample].time_ns < time_ns; };
+  auto at = std::lower_bound(samples_[thread].begin(), samples_[thread].end(), start_ns, earlier);
+  for (; at != samples_[thread].end() && trace_.host.samples[*at].time_ns < end_ns; ++at) samples.push_back(*at);
 }
 
 void HostWatch::add_samples(std::size_t lane, std::uint32_t thread, Ns start_ns, const Spans& parts, HostHits& hits) {

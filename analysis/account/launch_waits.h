@@ -39,8 +39,11 @@ class LaunchWaitTime {
     std::uint32_t waiting_thread = kNone;
   };
   void add(std::size_t lane, const Gap& gap, LaunchWaitSum& sum);
+  // True where the latest call of the launching thread before the launch waited for the GPU. The lane asks in the order of `start_ns`.
+  bool follows_wait(std::size_t lane, const ApiCall& launch, Ns start_ns);
 
  private:
+  const ApiCall* call_before(const ApiCall& launch, std::size_t at);
   CallKind kind_before(const ApiCall& launch, std::size_t at);
   Ns time_in_calls(std::size_t work, std::size_t other, const Gap& gap, LaunchWaitSum& sum);
 
@@ -73,6 +76,8 @@ class HostWatch {
   // previous wait of the lane.
   void add(std::size_t lane, std::uint32_t target, std::uint32_t thread, Ns start_ns, const Spans& parts);
   std::vector<HostHits> take();
+  // Adds the samples of a thread in that time to `samples`.
+  void find(std::uint32_t thread, Ns start_ns, Ns end_ns, std::vector<std::uint32_t>& samples) const;
 
  private:
   void add_samples(std::size_t lane, std::uint32_t thread, Ns start_ns, const Spans& parts, HostHits& hits);

@@ -62,6 +62,15 @@ std::optional<Interval> difference_95(const std::vector<double>& a, double b) {
   return around(b - of_a.mean, std::sqrt(of_a.variance * (1 + 1 / count)), count - 1);
 }
 
+Interval share_95(double hits, double all) {
+  if (all <= 0) return {0, 1};
+  constexpr double kNormal = 1.959963984540054;
+  const double square = kNormal * kNormal, share = hits / all;
+  const double centre = (share + square / (2 * all)) / (1 + square / all);
+  const double reach = kNormal * std::sqrt(share * (1 - share) / all + square / (4 * all * all)) / (1 + square / all);
+  return {std::max(0.0, centre - reach), std::min(1.0, centre + reach)};
+}
+
 std::vector<double> q_values(std::vector<double> p_values) {
   for (double& p : p_values)
     if (!std::isfinite(p)) p = 1;

@@ -22,6 +22,10 @@ std::optional<Interval> difference_95(const std::vector<double>& a, const std::v
 // The same for a single b, which is taken to scatter as the values of `a` do.
 std::optional<Interval> difference_95(const std::vector<double>& a, double b);
 
+// 95 % interval of a share of which `hits` of `all` independent draws have it, by Wilson: it holds for few draws and for shares near 0 and 1,
+// too. From 0 to 1 where there are no draws.
+Interval share_95(double hits, double all);
+
 // Benjamini and Hochberg: the q-value of each p-value. Of all with q ≤ 0.05, one in twenty at most is there by chance; where nothing is
 // real, the chance of any is one in twenty. A p-value that is not finite counts as 1.
 std::vector<double> q_values(std::vector<double> p_values);

@@ -55,6 +55,9 @@ void frame_fields(auto& io, Ref<decltype(io), HostFrame> f) {
   io.known("source", f.source, "the line's text; null: not known");
 }
 
+// The same where a frame stands by itself.
+void fields(auto& io, Ref<decltype(io), HostFrame> f) { frame_fields(io, f); }
+
 // Flat, too: a field for each metric of the place.
 void metric_fields(auto& io, MetricPlace place, Ref<decltype(io), MetricValues> values) {
   for (const MetricInfo& info : metrics_of(place)) io(info.key.data(), values[info.metric], info.help.data());

@@ -119,6 +119,40 @@ void fields(auto& io, Ref<decltype(io), SyncLine> l) {
   io("time_ns", l.time_ns, "their share of activity's sync_call_ns; null: too few samples");
 }
 
+void fields(auto& io, Ref<decltype(io), HostBlame> b) {
+  io("samples", b.samples, "of the launching threads");
+  io("own_samples", b.own_samples, "of them in the user's own code, or in a library other than a framework that it called");
+  io.code("kind", b.kind, "the kind of code with the most samples");
+  io("kind_samples", b.kind_samples, "how many are of this kind");
+  io("function", b.function,
+     "innermost function of the user's own code that most samples are in; null: no share's 95 % interval lies above one half");
+  io("function_samples", b.function_samples, "how many are in it");
+  io("line", b.line, "its line that most samples are at; null: no such line");
+  io("line_samples", b.line_samples, "how many are at it");
+  io("caller", b.caller, "the function of the user's own code that calls it; null: none, or several");
+  io("callee", b.callee, "the library's function that it is in; null: itself, or several");
+}
+
+void fields(auto& io, Ref<decltype(io), StageGap> g) {
+  io.code("kind", g.kind,
+          "recurring: long, at the same place of at least half of the windows; occasional: long, in fewer; between_launches: all short "
+          "ones together");
+  io.known("before", g.before, "the work that ends before it, a kernel or copy by name; null: of many, or none was captured");
+  io.known("after", g.after, "the work that begins after it; null: as for before");
+  io("at_edge", g.at_edge, "it lies at the start or end of the windows, as a gap between two steps does");
+  io("count", g.count, "how many gaps");
+  io("windows", g.windows, "how many windows have it");
+  io("mean_ns", g.mean_ns, "of a window that has it");
+  io("median_ns", g.median_ns, "of a window that has it; null: of between_launches, or of fewer than three windows");
+  io("wall_share", g.wall_share, "of the stage's wall", kFraction);
+  io("budget", g.budget, "its time by bin, as one GPU sees it; wall_ns is all of it");
+  io("after_wait_ns", g.after_wait_ns, "of wall_ns: the launching thread's latest call before was a wait for the GPU");
+  io("not_launching_ns", g.not_launching_ns,
+     "of its launch_starved_ns and other_host_ns: the host did what neither CUDA graphs nor faster launches save, such as the user's own "
+     "code");
+  io("host", g.host, "what the host ran in it; null: no samples");
+}
+
 void fields(auto& io, Ref<decltype(io), HostCode> h) {
   io("waited_ns", h.waited_ns, "launch-starved time, added up over the GPUs, as in launch_waits");
   io("samples", h.samples, "of the launching threads that fall into it; where several GPUs wait, each counts them");
@@ -129,6 +163,7 @@ void fields(auto& io, Ref<decltype(io), HostCode> h) {
   io("collections", h.collections, "garbage collections of these processes that overlap the waits");
   io("collection_ns", h.collection_ns, "how long they do");
   io("os_calls", h.os_calls, "calls of the operating system on the launching threads in the waits; the longest first, 20 at most");
+  io("blame", h.blame, "whose code most of it is; null: too few samples");
 }
 
 void fields(auto& io, Ref<decltype(io), StageDevice> d) {
@@ -222,6 +257,8 @@ void fields(auto& io, Ref<decltype(io), StageEntry> s) {
   io("activity", s.activity, "what happened inside the measured windows, on all GPUs together; null: no GPU data in the capture");
   io("launch_waits", s.launch_waits, "the waits for launches, by what the launching threads did; null: no GPU data in the capture");
   io("host_code", s.host_code, "what the launching threads ran while the GPUs waited for their next launch; null: nobody looked");
+  io("gaps", s.gaps,
+     "the GPU's idle time in the windows: gaps at the same place of the windows are one; recurring ones first, the longest first");
   io("devices", s.devices, "every GPU that the processes of the windows use, by GPU and process");
   io("gpu_spread", s.gpu_spread, "the GPUs against each other; null: there is one");
   io("communication", s.communication, "by GPU, process and kind");

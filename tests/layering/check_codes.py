@@ -33,6 +33,7 @@ OUTSIDE = {
     'analysis/figures/efficiency/roofline.cpp': 'names of ncu metrics',
     'analysis/figures/efficiency/device_peaks.cpp': 'names of GPUs',
     'analysis/figures/efficiency/llm_shape.cpp': 'values of a model file',
+    'analysis/figures/host/code_origin.cpp': 'paths of files and libraries, names of Python modules and functions',
     'analysis/figures/host/host_work.cpp': 'names of Python modules and functions, and lines of programs',
     'analysis/trace/operator_names.cpp': 'names of PyTorch operator ranges',
     'analysis/figures/operators/types.cpp': 'names of operators',

@@ -11,6 +11,8 @@
 #include <map>
 
 #include "analysis/account/activity.h"
+#include "analysis/figures/host/blame.h"
+#include "analysis/figures/host/gaps.h"
 #include "analysis/figures/host/host_work.h"
 #include "analysis/trace/api_kind.h"
 
@@ -159,23 +161,6 @@ HostStacks wait_stacks(const Trace& trace, const HostWorks& works, const std::ve
   return out;
 }
 
-// Which samples lie in a garbage collection of their process.
-std::vector<bool> samples_in_collections(const HostSamples& host) {
-  std::vector<bool> inside(host.samples.size(), false);
-  std::map<std::uint32_t, Ns> until;  // by process: the latest end of those that have begun
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < host.samples.size(); ++i) {
-    const HostSample& sample = host.samples[i];
-    for (; next < host.collections.size() && host.collections[next].start_ns <= sample.time_ns; ++next) {
-      Ns& end_ns = until.try_emplace(host.collections[next].pid, host.collections[next].end_ns).first->second;
-      end_ns = std::max(end_ns, host.collections[next].end_ns);
-    }
-    const auto found = until.find(sample.pid);
-    inside[i] = found != until.end() && sample.time_ns < found->second;
-  }
-  return inside;
-}
-
 // One line or one function while samples are counted.
 struct SampledPlace {
   std::uint64_t samples = 0, inside = 0;
@@ -184,17 +169,7 @@ struct SampledPlace {
 
 class HostCodeTable {
  public:
-  explicit HostCodeTable(const Trace& trace)
-      : trace_(trace), works_(trace.host.frames), in_collection_(samples_in_collections(trace.host)) {
-    std::map<HostFrame, std::uint32_t> numbers;
-    for (HostFrame function : trace.host.frames) {
-      function.line = function.first_line;  // the same for all frames of one function
-      function.source.clear();
-      const auto [found, added] = numbers.try_emplace(function, static_cast<std::uint32_t>(functions_.size()));
-      if (added) functions_.push_back(std::move(function));
-      function_of_frame_.push_back(found->second);
-    }
-  }
+  HostCodeTable(const Trace& trace, const BlameTable& blame) : trace_(trace), blame_(blame) {}
 
   HostCode code_of(const HostHits& hits, Ns waited_ns) const {
     HostCode code;
@@ -204,7 +179,7 @@ class HostCodeTable {
     std::array<std::uint64_t, kHostWorks> kinds = {};
     for (const auto& [each, samples] : stacks_of(hits)) {
       const std::vector<std::uint32_t>& stack = trace_.host.stacks[each.first];
-      const HostWork kind = each.second ? HostWork::kGarbage : works_.of_stack(stack);
+      const HostWork kind = each.second ? HostWork::kGarbage : blame_.works().of_stack(stack);
       kinds[static_cast<std::size_t>(kind)] += samples;
       count(stack, kind, samples, lines, functions);
     }
@@ -214,10 +189,9 @@ class HostCodeTable {
     code.collections = hits.collections.size();
     code.collection_ns = hits.collection_ns;
     code.os_calls = hits.os_calls.longest(trace_);
+    if (code.samples >= kMinHostSamples) code.blame = blame_.of(hits.samples);
     return code;
   }
-
-  const HostWorks& works() const { return works_; }
 
  private:
   using Places = std::map<std::uint32_t, SampledPlace>;
@@ -225,7 +199,7 @@ class HostCodeTable {
   // How often each stack was seen, inside a garbage collection and outside.
   std::map<std::pair<std::uint32_t, bool>, std::uint64_t> stacks_of(const HostHits& hits) const {
     std::map<std::pair<std::uint32_t, bool>, std::uint64_t> counts;
-    for (const std::uint32_t sample : hits.samples) ++counts[{trace_.host.samples[sample].stack, in_collection_[sample]}];
+    for (const std::uint32_t sample : hits.samples) ++counts[{trace_.host.samples[sample].stack, blame_.in_collection(sample)}];
     return counts;
   }
 
@@ -233,10 +207,10 @@ class HostCodeTable {
     SampledPlace& innermost = lines[stack.back()];
     innermost.samples += samples;
     innermost.kinds[static_cast<std::size_t>(kind)] += samples;
-    functions[function_of_frame_[stack.back()]].samples += samples;
+    functions[blame_.function_number(stack.back())].samples += samples;
     std::vector<std::uint32_t> seen = stack;
     count_inside(seen, samples, lines);
-    for (std::uint32_t& frame : seen) frame = function_of_frame_[frame];
+    for (std::uint32_t& frame : seen) frame = blame_.function_number(frame);
     count_inside(seen, samples, functions);
   }
   // Recursion does not make a place count twice.
@@ -268,7 +242,7 @@ class HostCodeTable {
 
   void list_functions(const Places& functions, HostCode& code) const {
     for (const auto& [number, place] : functions) {
-      const HostFrame& function = functions_[number];
+      const HostFrame& function = blame_.functions()[number];
       code.functions.push_back({function, work_of(function).value_or(HostWork::kOther), place.samples, place.inside, {}, {}});
     }
     std::sort(code.functions.begin(), code.functions.end(), [](const HostLine& a, const HostLine& b) {
@@ -287,10 +261,7 @@ class HostCodeTable {
   }
 
   const Trace& trace_;
-  HostWorks works_;
-  std::vector<bool> in_collection_;
-  std::vector<HostFrame> functions_;
-  std::vector<std::uint32_t> function_of_frame_;
+  const BlameTable& blame_;
 };
 
 // Stages that wait long for launches, and were looked at too seldom to say why.
@@ -308,13 +279,16 @@ std::optional<Remark> few_samples(const std::vector<StageEntry>& stages, const s
 
 }  // namespace
 
-HostFigures host_figures(const Trace& trace, const std::vector<Window>& windows, const std::vector<HostHits>& hits,
+HostFigures host_figures(const Trace& trace, const std::vector<Window>& windows, const BudgetSums& budgets,
                          const std::vector<StageEntry>& stages) {
   HostFigures figures;
   figures.stages.resize(stages.size());
+  const std::vector<HostHits>& hits = budgets.host;
+  const BlameTable blame(trace);
+  figures.gaps = stage_gaps(trace, budgets, stages, trace.host.samples.empty() ? nullptr : &blame);
   if (hits.empty()) return figures;
-  const HostCodeTable table(trace);
-  SyncSamples syncs(trace, windows, table.works(), stages.size());
+  const HostCodeTable table(trace, blame);
+  SyncSamples syncs(trace, windows, blame.works(), stages.size());
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const StageEntry& stage = stages[i];
     if (!stage.launch_waits) continue;
@@ -322,7 +296,7 @@ HostFigures host_figures(const Trace& trace, const std::vector<Window>& windows,
     figures.stages[i]->syncs = syncs.lines_of(i, stage.activity ? stage.activity->sync_call_ns : 0);
   }
   if (trace.host.sampler == HostSampler::kNone) return figures;
-  figures.stacks = wait_stacks(trace, table.works(), hits, stages);
+  figures.stacks = wait_stacks(trace, blame.works(), hits, stages);
   figures.note = few_samples(stages, figures.stages);
   return figures;
 }

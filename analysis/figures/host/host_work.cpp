@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "analysis/figures/host/code_origin.h"
+
 namespace nl::analysis {
 namespace {
 
@@ -31,16 +33,20 @@ constexpr ModuleWork kModules[] = {
     {HostWork::kModel, "sglang.srt.models sglang.srt.layers"},
     {HostWork::kServer, "sglang.srt.entrypoints sglang.srt.managers.io_struct"},
     {HostWork::kGeneration, "sglang"},
+    {HostWork::kOptimizer,
+     "torch.optim torch.cuda.amp.grad_scaler torch.amp.grad_scaler optax apex.optimizers bitsandbytes.optim deepspeed.ops.adam"},
     {HostWork::kCompiler, "torch._dynamo torch._inductor torch._functorch torch._higher_order_ops torch.fx triton"},
-    {HostWork::kDataLoader, "torch.utils.data datasets webdataset"},
+    {HostWork::kDataLoader, "torch.utils.data datasets webdataset grain torchdata"},
+    {HostWork::kLogging, "logging loguru tqdm rich wandb torch.utils.tensorboard tensorboardX tensorboard mlflow structlog"},
+    {HostWork::kJson, "json orjson ujson simplejson"},
     {HostWork::kFramework, "torch accelerate"},
     {HostWork::kModel, "transformers"},
     {HostWork::kServer,
-     "asyncio concurrent.futures multiprocessing queue selectors socket socketserver http aiohttp fastapi grpc ray starlette tornado "
+     "asyncio concurrent.futures multiprocessing queue selectors socket socketserver ssl http aiohttp fastapi grpc ray starlette tornado "
      "uvicorn uvloop websockets zmq"},
     // Whose work it is, the caller says.
     {{},
-     "abc collections contextlib copy dataclasses enum functools importlib inspect json logging numpy os posixpath re threading "
+     "abc collections contextlib copy dataclasses enum functools importlib inspect numpy os posixpath re threading "
      "traceback types typing warnings weakref"},
 };
 
@@ -51,6 +57,9 @@ constexpr ModuleWork kLibraries[] = {
 };
 
 constexpr std::string_view kSyncSource[] = {".item(", ".tolist(", ".cpu(", ".numpy(", "synchronize(", ".to(\"cpu\"", ".to('cpu'"};
+constexpr std::string_view kSleepSource[] = {"time.sleep(", "asyncio.sleep("};
+constexpr std::string_view kLoggingSource[] = {"print(", "logger.", "logging.", "log.info(", "log.debug(", "sys.stdout.", "sys.stderr."};
+constexpr std::string_view kJsonSource[] = {"json.dump", "json.load"};
 constexpr std::string_view kChoosesToken[] = {"multinomial(", "argmax("};
 constexpr std::string_view kSamplesInLoop[] = {"softmax(", "logits_processor(", "stopping_criteria(", "next_token"};
 
@@ -78,19 +87,42 @@ bool asks_tensor(const HostFrame& frame) {
   return frame.function.ends_with("_has_unfinished_sequences") && frame.source.find("this_peer_finished") != std::string::npos;
 }
 
-bool is_module_forward(std::string_view function) { return function == "forward" || function.ends_with(".forward"); }
-
 std::optional<HostWork> native_work(const HostFrame& frame) {
   for (const ModuleWork& each : kLibraries)
     if (any_pattern(each.patterns, [&](std::string_view library) { return frame.file.find(library) != std::string::npos; }))
       return each.work;
-  return std::nullopt;
+  return origin_of(frame) == CodeOrigin::kUser ? std::optional(HostWork::kUser) : std::nullopt;
 }
 
 std::optional<HostWork> module_work(const HostFrame& frame) {
   for (const ModuleWork& each : kModules)
     if (any_pattern(each.patterns, [&](std::string_view pattern) { return names_module(pattern, frame.module); })) return each.work;
-  return is_module_forward(frame.function) ? HostWork::kModel : HostWork::kOther;
+  if (is_module_forward(frame)) return HostWork::kModel;
+  if (is_standard_library(frame)) return std::nullopt;
+  return origin_of(frame) == CodeOrigin::kUser ? HostWork::kUser : HostWork::kOther;
+}
+
+// "_reorder_cache", "reorder_cache", "_temporary_reorder_cache", "batch_select_indices": beams that change places.
+bool reorders_cache(std::string_view function) {
+  return function.find("reorder_cache") != std::string_view::npos || function.ends_with("batch_select_indices");
+}
+
+// What a line of the user's own code does by a function without a frame of its own: print(), time.sleep(), a native JSON library.
+HostWork builtin_work(const HostFrame& frame) {
+  if (source_has(frame.source, kSleepSource)) return HostWork::kSleep;
+  if (source_has(frame.source, kJsonSource)) return HostWork::kJson;
+  return source_has(frame.source, kLoggingSource) ? HostWork::kLogging : HostWork::kUser;
+}
+
+// PyTorch and queues: whose work it is, a caller may know better.
+bool asks_caller(HostWork work) { return work == HostWork::kFramework || work == HostWork::kServer; }
+
+// Whether work that calls the other is what it is about.
+bool owns(HostWork caller, HostWork callee) {
+  if (callee == HostWork::kServer) return caller == HostWork::kDataLoader || caller == HostWork::kTokenizer;
+  if (callee != HostWork::kFramework) return false;
+  return caller == HostWork::kTokenizer || caller == HostWork::kSampling || caller == HostWork::kSync || caller == HostWork::kCompiler ||
+         caller == HostWork::kDataLoader || caller == HostWork::kOptimizer;
 }
 
 bool is_pytorch(const HostFrame& frame) { return names_module("torch", frame.module); }
@@ -99,13 +131,16 @@ bool is_pytorch(const HostFrame& frame) { return names_module("torch", frame.mod
 
 std::optional<HostWork> work_of(const HostFrame& frame) {
   if (frame.file.find("/torchinductor_") != std::string::npos || frame.file.starts_with("<eval_with_key>")) return HostWork::kCompiler;
-  if (frame.module.empty() && frame.line == 0) return native_work(frame);
+  if (is_native(frame)) return native_work(frame);
   if (source_has(frame.source, kSyncSource) || asks_tensor(frame)) return HostWork::kSync;
+  if (reorders_cache(frame.function)) return HostWork::kGeneration;
   const auto work = module_work(frame);
   const bool loop = work == HostWork::kGeneration;
-  if ((loop || work == HostWork::kOther) && source_has(frame.source, kChoosesToken)) return HostWork::kSampling;
+  const bool unnamed = work == HostWork::kOther || work == HostWork::kUser;
+  if ((loop || unnamed) && source_has(frame.source, kChoosesToken)) return HostWork::kSampling;
   if (loop && source_has(frame.source, kSamplesInLoop)) return HostWork::kSampling;
-  return work;
+  if (work == HostWork::kFramework && frame.function.ends_with("zero_grad")) return HostWork::kOptimizer;
+  return work == HostWork::kUser ? builtin_work(frame) : work;
 }
 
 HostWorks::HostWorks(const std::vector<HostFrame>& frames) {
@@ -116,20 +151,33 @@ HostWorks::HostWorks(const std::vector<HostFrame>& frames) {
 }
 
 HostWork HostWorks::of_stack(const std::vector<std::uint32_t>& stack) const {
-  bool in_framework = false;
+  std::optional<HostWork> found;
   for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
     const auto work = works_[*frame];
     if (!work) continue;
-    if (*work == HostWork::kFramework) {
-      in_framework = true;
-      continue;
-    }
-    if (!in_framework) return *work;
-    const bool owns = *work == HostWork::kTokenizer || *work == HostWork::kSampling || *work == HostWork::kSync ||
-                      *work == HostWork::kCompiler || *work == HostWork::kDataLoader;
-    return owns ? *work : HostWork::kFramework;
+    if (!found) found = work;
+    else if (owns(*work, *found)) found = work;
+    if (!asks_caller(*found)) break;
+    const bool passes_on = asks_caller(*work) || *found == HostWork::kServer;
+    if (passes_on && *work != HostWork::kUser) continue;
+    break;
   }
-  return in_framework ? HostWork::kFramework : HostWork::kOther;
+  if (!found) return HostWork::kOther;
+  return serves_data_loader(*found, stack) ? HostWork::kDataLoader : *found;
+}
+
+// A dataset's own code, its queues and its JSON are loading data: the data loader runs them.
+bool HostWorks::serves_data_loader(HostWork work, const std::vector<std::uint32_t>& stack) const {
+  switch (work) {
+    case HostWork::kUser:
+    case HostWork::kOther:
+    case HostWork::kServer:
+    case HostWork::kJson:
+    case HostWork::kLogging:
+    case HostWork::kSleep: break;
+    default: return false;
+  }
+  return std::any_of(stack.begin(), stack.end(), [&](std::uint32_t frame) { return works_[frame] == HostWork::kDataLoader; });
 }
 
 std::uint32_t HostWorks::calling_frame(const std::vector<std::uint32_t>& stack) const {

@@ -15,14 +15,17 @@ std::optional<HostWork> work_of(const HostFrame& frame);
 class HostWorks {
  public:
   explicit HostWorks(const std::vector<HostFrame>& frames);
+  bool knows(std::uint32_t frame) const { return works_[frame].has_value(); }
   HostWork of_frame(std::uint32_t frame) const { return works_[frame].value_or(HostWork::kOther); }
   // The innermost frame whose kind is known decides. PyTorch called by a module counts as the overhead of modules; called by a
-  // tokenizer, a sampler or a wait it counts as theirs.
+  // tokenizer, a sampler, a wait or an optimizer it counts as theirs. All that a data loader runs is loading data.
   HostWork of_stack(const std::vector<std::uint32_t>& stack) const;
   // The line that makes a call: the innermost that is not PyTorch's own.
   std::uint32_t calling_frame(const std::vector<std::uint32_t>& stack) const;
 
  private:
+  bool serves_data_loader(HostWork work, const std::vector<std::uint32_t>& stack) const;
+
   std::vector<std::optional<HostWork>> works_;  // by frame
   std::vector<bool> python_caller_;             // a line of Python outside of PyTorch
 };

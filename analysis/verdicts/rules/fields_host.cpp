@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "analysis/verdicts/rules/fields.h"
 #include "model/words.h"
 
 namespace nl::analysis::rules {
 namespace {
+
+constexpr std::uint64_t kMinGapSamples = 4;  // of fewer no share lies above one half for sure
 
 const LaunchWaits* waits_of(const Subject& s) { return pointer_into(s.stage().launch_waits); }
 
@@ -56,9 +60,15 @@ Value garbage_share(const Subject& s) {
                              : Value::of(0);
 }
 
-const HostLine* top_line(const Subject& s) {
+// nullptr where no line and no function stands out.
+const HostBlame* named_code(const Subject& s) {
   const HostCode* code = told_code(s);
-  return code != nullptr && !code->lines.empty() ? &code->lines.front() : nullptr;
+  return code != nullptr && code->blame && code->blame->function ? &*code->blame : nullptr;
+}
+
+Value host_line(const Subject& s) {
+  if (told_code(s) == nullptr) return Value::not_captured();
+  return named_code(s) != nullptr ? Value::of_text(named_code(s)->function->function) : Value::none();
 }
 
 const SyncLine* top_sync(const Subject& s) {
@@ -79,14 +89,82 @@ std::string line_text(const Subject& s) {
 }
 
 Value line_share(const Subject& s) {
-  const HostLine* line = top_line(s);
-  if (line == nullptr) return Value::not_captured();
-  return part_of_wall(s, static_cast<double>(line->samples) / static_cast<double>(s.stage().host_code->samples));
+  if (told_code(s) == nullptr) return Value::not_captured();
+  const HostBlame* named = named_code(s);
+  if (named == nullptr) return Value::none();
+  const std::uint64_t samples = named->line ? named->line_samples : named->function_samples;
+  return part_of_wall(s, static_cast<double>(samples) / static_cast<double>(s.stage().host_code->samples));
 }
 
 Value sync_line_share(const Subject& s) {
   const SyncLine* line = top_sync(s);
   return line != nullptr ? Value::of(*line->time_ns).over(s.stage().wall.total_ns) : Value::not_captured();
+}
+
+// The recurring gaps of a stage, the longest first; those after it follow it in the list.
+const StageGap* recurring_gap(const Subject& s, std::size_t place) {
+  const auto& gaps = s.stage().gaps;
+  return place < gaps.size() && gaps[place].kind == GapKind::kRecurring ? &gaps[place] : nullptr;
+}
+
+// 0 where there is no such gap.
+template <std::size_t Place, auto Member>
+Value gap_value(const Subject& s) {
+  if (!s.budget()) return Value::not_captured();
+  const StageGap* gap = recurring_gap(s, Place);
+  return Value::of(gap != nullptr ? static_cast<double>(std::invoke(Member, *gap)) : 0.0);
+}
+
+Ns gap_total(const StageGap& gap) { return gap.budget.wall_ns; }
+
+// nullptr where no samples say what the host does in it.
+template <std::size_t Place>
+const HostBlame* gap_blame(const Subject& s) {
+  const StageGap* gap = recurring_gap(s, Place);
+  return gap != nullptr && gap->host && gap->host->samples >= kMinGapSamples ? &*gap->host : nullptr;
+}
+
+template <std::size_t Place>
+Value gap_code(const Subject& s) {
+  const HostBlame* blame = gap_blame<Place>(s);
+  if (blame == nullptr) return s.run->host && s.budget() ? Value::none() : Value::not_captured();
+  return Value::of_text(blame->function ? std::string_view(blame->function->function) : host_work_text(blame->kind));
+}
+
+template <std::size_t Place>
+std::string gap_code_text(const Subject& s) {
+  const HostBlame* blame = gap_blame<Place>(s);
+  return blame != nullptr ? blame_text(*blame) : std::string();
+}
+
+Value gap_own_share(const Subject& s) {
+  const HostBlame* blame = gap_blame<0>(s);
+  if (blame == nullptr) return s.run->host && s.budget() ? Value::of(0) : Value::not_captured();
+  return Value::of(blame->own_samples).over(blame->samples);
+}
+
+void add_gap_fields(std::vector<Field>& fields) {
+  const FieldGroup add(fields, Capture::kCuda, Place::kRecurringGaps), sampled(fields, Capture::kHostStacks, Place::kRecurringGaps);
+  add("gap_time", Unit::kTime, "the recurring gap that takes the most time: mean of the windows that have it; 0: there is none",
+      gap_value<0, &StageGap::mean_ns>);
+  add("gap_share", Unit::kShare, "of `total_time`: this gap", gap_value<0, &StageGap::wall_share>);
+  add("gap_windows", Unit::kCount, "windows that have it", gap_value<0, &StageGap::windows>);
+  add("gap_total_time", Unit::kTime, "the gap in all windows", gap_value<0, gap_total>);
+  add("gap_host_time", Unit::kTime,
+      "of `gap_total_time`: the host does what neither CUDA graphs nor faster launches save, such as the user's own code",
+      gap_value<0, &StageGap::not_launching_ns>);
+  add("gap_after_wait_time", Unit::kTime, "of `gap_total_time`: the launching thread's call before was a wait for the GPU",
+      gap_value<0, &StageGap::after_wait_ns>);
+  sampled.text("gap_code", "what the host runs in it: a function, or the kind of work; in sentences with file and line", gap_code<0>,
+               gap_code_text<0>);
+  sampled("gap_samples", Unit::kCount, "samples in the gap", [](const Subject& s) {
+    const HostBlame* blame = gap_blame<0>(s);
+    return blame != nullptr ? Value::of(blame->samples) : s.run->host && s.budget() ? Value::of(0) : Value::not_captured();
+  });
+  sampled("gap_own_share", Unit::kShare, "of these samples: in the user's own code", gap_own_share);
+  add("next_gap_time", Unit::kTime, "the recurring gap that takes the second most time; 0: there is none",
+      gap_value<1, &StageGap::mean_ns>);
+  sampled.text("next_gap_code", "what the host runs in that one", gap_code<1>, gap_code_text<1>);
 }
 
 void add_launch_wait_fields(std::vector<Field>& fields) {
@@ -119,13 +197,16 @@ void add_host_code_fields(std::vector<Field>& fields) {
   add("host_sync_share", Unit::kShare, "likewise: it is at a line that asks the GPU for a value", work_share<HostWork::kSync>);
   add("host_data_loader_share", Unit::kShare, "likewise: it loads data", work_share<HostWork::kDataLoader>);
   add("host_server_share", Unit::kShare, "likewise: it is in an event loop, a queue or HTTP", work_share<HostWork::kServer>);
-  add("host_other_share", Unit::kShare, "likewise: it is in other code of the program", work_share<HostWork::kOther>);
+  add("host_other_share", Unit::kShare, "likewise: it is in other code of the program",
+      work_share<HostWork::kOther, HostWork::kUser, HostWork::kLogging, HostWork::kJson, HostWork::kSleep>);
+  add("host_optimizer_share", Unit::kShare, "of `total_time`: the GPU waits for a launch, and the host runs the optimizer",
+      work_share<HostWork::kOptimizer>);
   add("garbage_share", Unit::kShare, "of `total_time`: the GPU waits for a launch during a garbage collection", garbage_share);
   add("garbage_collections", Unit::kCount, "of at least 50 µs, in such waits",
       [](const Subject& s) { return s.run->host ? member_of<code_of, &HostCode::collections>(s) : Value::not_captured(); });
-  add.text("host_line", "the line with the most samples: its function, in sentences with file and line", line_function<top_line>,
-           line_text<top_line>);
-  add("host_line_share", Unit::kShare, "of `total_time`: the GPU waits for a launch, and the host is at `host_line`", line_share);
+  add.text("host_line", "the function that most samples are in, in sentences with file and line; no value where none stands out", host_line,
+           [](const Subject& s) { return named_code(s) != nullptr ? blame_text(*named_code(s)) : std::string(); });
+  add("host_line_share", Unit::kShare, "of `total_time`: the GPU waits for a launch, and the host is in `host_line`", line_share);
   add.text("sync_line", "the line that waits for the GPU longest, likewise", line_function<top_sync>, line_text<top_sync>);
   add("sync_line_share", Unit::kShare, "of `total_time`: `sync_line` waits", sync_line_share);
 }
@@ -135,6 +216,7 @@ void add_host_code_fields(std::vector<Field>& fields) {
 void add_host_fields(std::vector<Field>& fields) {
   add_launch_wait_fields(fields);
   add_host_code_fields(fields);
+  add_gap_fields(fields);
 }
 
 }  // namespace nl::analysis::rules

@@ -112,6 +112,12 @@ Value usual_launch_wait(const Subject& s) {
   return each ? Value::of(each->of_all(each->budget.launch_wait_ns())) : Value::not_captured();
 }
 
+// Without the recurring gaps in which the host does something else than launching.
+Value launching_time(const Subject& s) {
+  const auto each = usual(s);
+  return each ? Value::of(launching_ns(s.stage(), each->of_all(each->budget.launch_wait_ns()))) : Value::not_captured();
+}
+
 Value usual_share(const Subject& s, Ns (*part)(const Budget&)) {
   const auto each = usual(s);
   if (!each) return Value::not_captured();
@@ -134,7 +140,8 @@ Value slow_loads(const Subject& s) {
 }
 
 void add_slow_windows(std::vector<Field>& fields) {
-  const FieldGroup add(fields, Capture::kCuda, Place::kSelf), of_budget(fields, Capture::kCuda, Place::kBudget);
+  const FieldGroup add(fields, Capture::kCuda, Place::kSelf), of_budget(fields, Capture::kCuda, Place::kBudget),
+      of_launches(fields, Capture::kCuda, Place::kLaunchWaits);
   add("slow_windows", Unit::kCount, "windows that take more than 1.5 times the median, where there are at least 8", [](const Subject& s) {
     if (!s.budget()) return Value::not_captured();
     return Value::of(s.stage().slow_windows ? s.stage().slow_windows->count : 0);
@@ -146,6 +153,20 @@ void add_slow_windows(std::vector<Field>& fields) {
   of_budget("usual_launch_wait_time", Unit::kTime, "`launch_wait_time`, likewise: without what only these windows wait", usual_launch_wait);
   of_budget("usual_launch_wait_share", Unit::kShare, "`usual_launch_wait_time` ÷ `usual_time`",
             [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.launch_wait_ns(); }); });
+  of_launches("launching_time", Unit::kTime,
+              "`usual_launch_wait_time` without that in which the host does something else, by samples and gaps: the most that CUDA graphs "
+              "or faster "
+              "launches save",
+              launching_time);
+  of_launches("launching_share", Unit::kShare, "`launching_time` ÷ `usual_time`", [](const Subject& s) {
+    const Value time = launching_time(s), all = usual_time(s);
+    return time.known && all.known ? time.over(all.number) : Value::not_captured();
+  });
+  of_budget("overlap_time", Unit::kTime,
+            "the most that is saved where no call waits for the GPU: the lesser of `sync_call_time` and `gpu_idle_time`",
+            [](const Subject& s) {
+              return s.budget() && s.activity() ? Value::of(overlap_ns(*s.budget(), *s.activity())) : Value::not_captured();
+            });
   of_budget("usual_compute_share", Unit::kShare, "`gpu_compute_share`, likewise",
             [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.gpu_compute_ns; }); });
   add("module_loads", Unit::kCount, "in the slow windows: calls that load GPU code (cuModuleLoad, cuLibraryLoadData …)",

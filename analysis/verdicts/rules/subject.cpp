@@ -136,6 +136,7 @@ std::string pointer_to(const Subject& subject, Place place) {
     case Place::kCounters: return stage && subject.stage().counters ? self + "/counters" : self;
     case Place::kLaunchWaits: return stage && subject.stage().launch_waits ? self + "/launch_waits" : self;
     case Place::kHostCode: return stage && subject.stage().host_code ? self + "/host_code" : self;
+    case Place::kRecurringGaps: return stage && !subject.stage().gaps.empty() ? self + "/gaps/0" : self;
     case Place::kNodes: {
       const auto step = nodes_step(subject);
       return step ? fmt::format("/operator_steps/{}", *step) : "/operator_steps";

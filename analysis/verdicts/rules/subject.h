@@ -90,6 +90,12 @@ bool encloses_others(const Run& run, const StageEntry& stage);
 // False for ncu: it replays kernels, so its passes say nothing about the times in the report.
 bool is_tracer(PassKind profiler);
 
+// What is left of the waits for launches of a stage without those in which the host does something else: the user's own code in a long gap,
+// a tokenizer, a logger. CUDA graphs and faster launches save no more than this. `waits_ns`: all of them.
+double launching_ns(const StageEntry& stage, double waits_ns);
+// What overlaps at most once no call waits for the GPU: the host then works while the GPU does, and neither gets faster by itself.
+double overlap_ns(const Budget& budget, const StageActivity& activity);
+
 // The part of the time in which the GPU works, or could begin its next work by itself. In the rest it waits for the host.
 double paced_part(const Budget& budget);
 
@@ -146,6 +152,7 @@ enum class Place {
   kSampling,
   kLaunchWaits,
   kHostCode,
+  kRecurringGaps,
   kNodes,
   kSoftware,
   kProblems,

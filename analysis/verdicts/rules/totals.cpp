@@ -338,6 +338,22 @@ double paced_part(const Budget& budget) {
   return budget.wall_ns > 0 ? 1 - static_cast<double>(host_ns) / static_cast<double>(budget.wall_ns) : 1;
 }
 
+double launching_ns(const StageEntry& stage, double waits_ns) {
+  double other_ns = 0;
+  for (const StageGap& gap : stage.gaps) {
+    const bool all = gap.kind != GapKind::kBetweenLaunches;  // else it is known of the waits for launches alone
+    const Ns host_ns = gap.budget.launch_starved_ns + (all ? gap.budget.other_host_ns : 0);
+    if (host_ns <= 0) continue;
+    other_ns +=
+        static_cast<double>(gap.not_launching_ns) * static_cast<double>(gap.budget.launch_starved_ns) / static_cast<double>(host_ns);
+  }
+  return std::max(0.0, waits_ns - other_ns);
+}
+
+double overlap_ns(const Budget& budget, const StageActivity& activity) {
+  return static_cast<double>(std::min(activity.sync_call_ns, budget.sum_ns() - budget.busy_ns()));
+}
+
 double RunTotals::steps_per(const StageEntry& stage) const {
   if (stage_kind(stage.name) == StageKind::kDecodeStep) return 1;
   return has_steps && stage.wall.count > 0 ? steps / static_cast<double>(stage.wall.count) : 0;

@@ -56,22 +56,33 @@ double limited(const Subject& subject, double gain_ns, Ns time_ns) {
 
 // Profiling adds host time to a window. An unprofiled run does not have that time, so a fix cannot save it. The part of a gain above
 // the GPU's work is host time.
-double added_by_profiling_ns(const Subject& subject, double gain_ns, Finding& finding) {
+double added_by_profiling_ns(const CompiledRule& rule, const Subject& subject, double gain_ns, Finding& finding) {
   const StageSlowdown* slower = subject.slower();
   if (!slower || !slower->slowdown || *slower->slowdown <= 0) return 0;
   finding.gain_unprofiled = true;
+  if (rule.gain->place() == Place::kRecurringGaps) return 0;  // profilers slow CUDA calls down, and such a gap has none
   const TimeSummary& wall = subject.stage().wall;
   const Budget* budget = subject.budget();
   const double work_ns = budget ? static_cast<double>(budget->busy_ns()) / static_cast<double>(wall.count) : 0;
   const double added_ns = wall.mean_ns * *slower->slowdown / (1 + *slower->slowdown);
+  if (rule.gain->place() == Place::kLaunchWaits) return std::min(added_ns, gain_ns);  // it falls on the launches
   return std::min(added_ns, std::max(0.0, gain_ns - work_ns));
 }
 
-void divide_gain(const Subject& subject, Finding& finding) {
+// The same without what profiling adds: of the time that the windows of the stage would take unprofiled.
+double unprofiled_share(const Subject& subject, const Finding& finding) {
+  const double wall_ns = subject.stage().wall.mean_ns / (1 + *subject.slower()->slowdown);
+  const double of_stage = wall_ns > 0 ? *finding.gain_per_window_ns / wall_ns : 0;
+  return std::clamp(of_stage * static_cast<double>(subject.stage().wall.total_ns) / static_cast<double>(*subject.totals->span_ns), 0.0,
+                    1.0);
+}
+
+void divide_gain(const CompiledRule& rule, const Subject& subject, Finding& finding) {
   if (subject.scope == RuleScope::kStage && subject.stage().wall.count > 0) {
     const TimeSummary& wall = subject.stage().wall;
     const double each_ns = *finding.gain_ns / static_cast<double>(wall.count);
-    finding.gain_per_window_ns = each_ns - added_by_profiling_ns(subject, each_ns, finding);
+    finding.gain_per_window_ns = each_ns - added_by_profiling_ns(rule, subject, each_ns, finding);
+    if (finding.gain_unprofiled && finding.gain_share) finding.gain_share = unprofiled_share(subject, finding);
     if (is_decode(subject.stage().name) && subject.totals->steps_per(subject.stage()) > 0)
       finding.gain_per_token_ns = *finding.gain_per_window_ns / subject.totals->steps_per(subject.stage());
   } else if (subject.totals->steps > 0) {
@@ -115,7 +126,7 @@ void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& find
   }
   finding.gain_ns = limited(subject, gain.number, *time);
   if (subject.totals->span_ns) finding.gain_share = *finding.gain_ns / (static_cast<double>(*subject.totals->span_ns) * own_part(subject));
-  divide_gain(subject, finding);
+  divide_gain(rule, subject, finding);
 }
 
 Severity fitting_severity(Severity asked, const Finding& finding) {

@@ -68,6 +68,12 @@ std::string kinds_text(const HostCode& code) {
   return parts.empty() ? "" : fmt::format(" Meanwhile the host runs: {}.", join(parts));
 }
 
+// Where one function, or one line of it, has most of the samples.
+std::string function_sentence(const HostCode& code) {
+  if (!code.blame || !code.blame->function) return {};
+  return fmt::format(" Most of it is in {}.", blame_text(*code.blame));
+}
+
 // Half the width of the 95 % interval of a share of one half, in points: no share is less certain.
 std::string certainty_text(const HostCode& code) {
   return fmt::format(" {} fall into this wait, so a share is certain to about ±{:.0f} points.", plural(code.samples, "sample"),
@@ -190,7 +196,7 @@ std::string collections_text(const HostCode& code) {
 void add_stage(const Run& run, const StageEntry& stage, Blocks& blocks) {
   const HostCode& code = *stage.host_code;
   blocks.emplace_back(Heading{stage_title(run, stage.name)});
-  blocks.emplace_back(Paragraph{wait_text(stage) + kinds_text(code) + certainty_text(code)});
+  blocks.emplace_back(Paragraph{wait_text(stage) + kinds_text(code) + function_sentence(code) + certainty_text(code)});
   BarChart chart;
   chart.bars.push_back(kinds_bar(stage));
   blocks.emplace_back(Figure(std::move(chart)));

@@ -18,8 +18,9 @@ Section findings(const Run& run);     // a line each
 Section measurement(const Run& run);  // the findings about it
 Section stages(const Run& run);
 Section budgets(const Run& run);
-Section host_code(const Run& run);  // what the host ran while the GPU waited
-Section evidence(const Run& run);   // of the findings
+Section recurring_gaps(const Run& run);  // of the GPU, with what the host ran in them
+Section host_code(const Run& run);       // what the host ran while the GPU waited
+Section evidence(const Run& run);        // of the findings
 Section timeline(const Run& run);
 Section activity(const Run& run);
 Section efficiency(const Run& run);

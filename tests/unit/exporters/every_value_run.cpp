@@ -26,6 +26,24 @@ RunSummary every_summary() {
   return out;
 }
 
+HostFrame every_frame(unsigned first) {
+  const auto text = [&](const char* name, unsigned number) { return std::string(name) + " " + std::to_string(first + number); };
+  return {text("function", 1), text("file", 2), text("module", 3), first + 4, first + 5, text("source", 6)};
+}
+
+HostBlame every_blame(unsigned first) {
+  return {.samples = first,
+          .own_samples = first + 1,
+          .kind = HostWork::kJson,
+          .kind_samples = first + 2,
+          .function = every_frame(first + 10),
+          .function_samples = first + 3,
+          .line = every_frame(first + 20),
+          .line_samples = first + 4,
+          .caller = every_frame(first + 30),
+          .callee = every_frame(first + 40)};
+}
+
 }  // namespace
 
 // Member by member, by their own names: a list of fields that takes one for another shows in the golden run.json.
@@ -181,7 +199,30 @@ Run every_value_run() {
                                                .time_ns = 1731}},
                             .collections = 1732,
                             .collection_ns = 1733,
-                            .os_calls = {WaitCall{.name = "name 1734", .count = 1735, .time_ns = 1736}}},
+                            .os_calls = {WaitCall{.name = "name 1734", .count = 1735, .time_ns = 1736}},
+                            .blame = every_blame(6100)},
+      .gaps = {StageGap{.kind = GapKind::kOccasional,
+                        .before = "before 6001",
+                        .after = "after 6002",
+                        .at_edge = true,
+                        .count = 6003,
+                        .windows = 6004,
+                        .mean_ns = 6005.5,
+                        .median_ns = 6006.5,
+                        .wall_share = 0.6007,
+                        .budget = Budget{.wall_ns = 6008,
+                                         .gpu_compute_ns = 6009,
+                                         .exposed_copy_ns = 6010,
+                                         .queue_wait_ns = 6011,
+                                         .sync_blocked_ns = 6012,
+                                         .launch_starved_ns = 6013,
+                                         .other_host_ns = 6014,
+                                         .residual_ns = 6015,
+                                         .launch_latency_ns = 6016,
+                                         .communication_ns = 6017},
+                        .after_wait_ns = 6018,
+                        .not_launching_ns = 6019,
+                        .host = every_blame(6200)}},
       .devices = {StageDevice{.device = 203,
                               .busy_ns = 204,
                               .pid = 601,

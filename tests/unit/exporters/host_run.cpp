@@ -19,7 +19,7 @@ std::vector<StackFrame> frames() {
   constexpr const char *kQwen = "transformers/models/qwen3/modeling_qwen3.py", *kQwenModule = "transformers.models.qwen3.modeling_qwen3";
   constexpr const char *kModule = "torch/nn/modules/module.py", *kModuleModule = "torch.nn.modules.module";
   return {
-      frame(HostWork::kOther, "<module>", "/home/me/run.py", "__main__", 88, "model.generate(**inputs)"),
+      frame(HostWork::kUser, "<module>", "/home/me/run.py", "__main__", 88, "model.generate(**inputs)"),
       frame(HostWork::kFramework, "decorate_context", "torch/utils/_contextlib.py", "torch.utils._contextlib", 120,
             "return func(*args, **kwargs)"),
       frame(HostWork::kGeneration, "GenerationMixin.generate", kUtils, kUtilsModule, 2566, "result = decoding_method("),

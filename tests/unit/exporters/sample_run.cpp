@@ -124,6 +124,9 @@ void fill_stages(Run& run) {
                              1,
                              12,
                              {{"poll", 2, 9}}};
+  HostBlame& blame = stage.host_code->blame.emplace();
+  blame = {24, 3, HostWork::kModel, 18, kAttentionLine, 22, kAttentionLine, 18, kAttentionLine, kAttentionLine};
+  stage.gaps = {{GapKind::kRecurring, "gemm", "softmax", true, 5, 2, 40, 39, 0.2, *stage.budget, 12, 7, blame}};
   stage.devices = {{0, 650}};
   stage.tokens_per_window = 256;
   stage.tokens_per_s = 768000;

@@ -68,6 +68,8 @@ nl::Run unfilled_run() {
   host.kinds.resize(1);
   host.syncs.resize(1);
   host.os_calls.resize(1);
+  host.blame.emplace();
+  stage.gaps.resize(1);
   stage.devices.resize(1);
   stage.gpu_spread.emplace();
   stage.communication.resize(1);

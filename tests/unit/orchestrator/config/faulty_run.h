@@ -78,6 +78,10 @@ inline HostCode& sampled_host(Run& run, HostWork kind, std::uint64_t samples) {
   code.samples = 40;
   code.kinds = {{kind, samples, {}}, {HostWork::kOther, 40 - samples, {}}};
   code.lines = {{{"step", "/code/gen.py", "gen", 12, 3, ""}, kind, samples, samples, {}, {}}};
+  HostBlame& blame = code.blame.emplace();
+  blame.samples = 40;
+  blame.function = blame.line = code.lines[0].frame;
+  blame.function_samples = blame.line_samples = samples;
   return code;
 }
 
@@ -85,6 +89,23 @@ inline void garbage(Run& run, Ns time_ns) {
   HostCode& code = sampled_host(run, HostWork::kOther, 0);
   code.collections = 2;
   code.collection_ns = time_ns;
+}
+
+// A gap of every step in which the program's own code runs for `host_ns`, of 100 ms.
+inline void own_gap(Run& run, Ns host_ns) {
+  spend(run, kStep, &Budget::launch_starved_ns, 0.20);
+  run.host.emplace().sampler = HostSampler::kPython;
+  StageEntry& step = stage(run, kStep);
+  StageGap& gap = step.gaps.emplace_back();
+  gap.kind = GapKind::kRecurring;
+  gap.windows = gap.count = step.wall.count;
+  gap.budget.wall_ns = gap.budget.launch_starved_ns = gap.not_launching_ns = host_ns;
+  gap.mean_ns = static_cast<double>(host_ns) / static_cast<double>(step.wall.count);
+  gap.wall_share = static_cast<double>(host_ns) / static_cast<double>(step.budget->wall_ns);
+  HostBlame& blame = gap.host.emplace();
+  blame.samples = blame.own_samples = blame.function_samples = 12;
+  blame.kind = HostWork::kUser;
+  blame.function = HostFrame{"check", "/code/gen.py", "__main__", 4, 4, ""};
 }
 
 inline void sync_at_line(Run& run, Ns time_ns) {

@@ -65,6 +65,7 @@ const Case kCases[] = {
     {"sync_in_step_loop", kStep, [](Run& run) { synced(run, 0.06); }, [](Run& run) { synced(run, 0.04); }},
     {"d2h_in_step_loop", kStep, [](Run& run) { to_host(run, 0.03); }, [](Run& run) { to_host(run, 0.01); }},
     {"host_gap", kStep, [](Run& run) { gap(run, 1600000); }, [](Run& run) { gap(run, 1500000); }},
+    {"recurring_gap", kStep, [](Run& run) { own_gap(run, 3100000); }, [](Run& run) { own_gap(run, 3000000); }},
     NL_BIN("host_work_after_launches", "prefill", other_host_ns, 0.16, 0.14),
     NL_BIN("dependent_kernel_latency", "prefill", queue_wait_ns, 0.16, 0.14),
     NL_HOST("tokenizer_delays_gpu", kTokenizer, 11, 10),
@@ -260,7 +261,7 @@ TEST_CASE("a stage that waits for launches says at which line the host is, where
     const Finding* finding = find(run, {"launch_bound_decode", kStep, nullptr, nullptr});
     REQUIRE(finding);
     const bool names_line = std::any_of(finding->evidence.begin(), finding->evidence.end(), [](const nl::FindingEvidence& each) {
-      return each.text == "the host is most often at step (gen.py:12) meanwhile, 30 % of the time" && each.held;
+      return each.text == "the host is mostly in step (gen.py:12) meanwhile, 30 % of the time" && each.held;
     });
     CHECK(names_line == sampled);
     CHECK(finding->evidence.size() == (sampled ? 5 : 4));  // without samples nothing is missed

@@ -123,7 +123,7 @@ TEST_CASE("host code: garbage collections count where they overlap the waits, on
   CHECK(code.collection_ns == 20 + 20 + 10);
   REQUIRE(code.kinds.size() == 2);
   CHECK((code.kinds[0].samples == 1 && code.kinds[1].samples == 1));
-  CHECK((code.kinds[0].kind == HostWork::kOther && code.kinds[1].kind == HostWork::kGarbage));
+  CHECK((code.kinds[0].kind == HostWork::kGarbage && code.kinds[1].kind == HostWork::kUser));
 }
 
 TEST_CASE("host code: calls of the operating system on the launching thread, as far as they lie in the waits") {

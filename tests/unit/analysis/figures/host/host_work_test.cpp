@@ -49,7 +49,7 @@ TEST_CASE("host work: modules by their names, and no others that begin alike") {
       {"uvicorn.server", HostWork::kServer},
       {"zmq.sugar.socket", HostWork::kServer},
       {"queue", HostWork::kServer},
-      {"queue_of_mine", HostWork::kOther},
+      {"queue_of_mine", HostWork::kUser},
       {"vllm.v1.sample.sampler", HostWork::kSampling},
       {"vllm.v1.worker.gpu_model_runner", HostWork::kGeneration},
       {"vllm.v1.core.sched.scheduler", HostWork::kGeneration},
@@ -58,7 +58,13 @@ TEST_CASE("host work: modules by their names, and no others that begin alike") {
       {"sglang.srt.layers.sampler", HostWork::kSampling},
       {"sglang.srt.managers.scheduler", HostWork::kGeneration},
       {"sglang.srt.managers.detokenizer_manager", HostWork::kTokenizer},
-      {"__main__", HostWork::kOther},
+      {"__main__", HostWork::kUser},
+      {"torch.optim.adamw", HostWork::kOptimizer},
+      {"torch.amp.grad_scaler", HostWork::kOptimizer},
+      {"logging", HostWork::kLogging},
+      {"tqdm.std", HostWork::kLogging},
+      {"json.encoder", HostWork::kJson},
+      {"PIL.Image", HostWork::kOther},
   };
   for (const auto& each : expected) {
     INFO(each.module);
@@ -73,7 +79,12 @@ TEST_CASE("host work: source and function say more than the module") {
     CHECK(work_of(python("__main__", "main", source)) == HostWork::kSync);
     CHECK(work_of(python("transformers.generation.utils", "_sample", source)) == HostWork::kSync);
   }
-  CHECK(work_of(python("__main__", "main", "x = torch.from_numpy(a)")) == HostWork::kOther);
+  CHECK(work_of(python("__main__", "main", "x = torch.from_numpy(a)")) == HostWork::kUser);
+  CHECK(work_of(python("__main__", "main", "time.sleep(0.004)")) == HostWork::kSleep);
+  CHECK(work_of(python("__main__", "main", "print(token, end='')")) == HostWork::kLogging);
+  CHECK(work_of(python("__main__", "main", "line = orjson.dumps(record)")) == HostWork::kJson);
+  CHECK(work_of(python("transformers.models.bart.modeling_bart", "BartForCausalLM._reorder_cache")) == HostWork::kGeneration);
+  CHECK(work_of(python("transformers.cache_utils", "DynamicCache.reorder_cache")) == HostWork::kGeneration);
   CHECK(work_of(python("transformers.generation.utils", "GenerationMixin._has_unfinished_sequences", "elif this_peer_finished:")) ==
         HostWork::kSync);
   CHECK(work_of(python("transformers.generation.utils", "GenerationMixin._sample", "probs = nn.functional.softmax(scores, dim=-1)")) ==
@@ -83,7 +94,7 @@ TEST_CASE("host work: source and function say more than the module") {
   CHECK(work_of(python("__main__", "main", "token = torch.argmax(logits, -1)")) == HostWork::kSampling);
   CHECK(work_of(python("__main__", "Attention.forward", "p = torch.softmax(s, -1)")) == HostWork::kModel);
   CHECK(work_of(python("my.model", "forward")) == HostWork::kModel);
-  CHECK(work_of(python("my.model", "carry_forward")) == HostWork::kOther);
+  CHECK(work_of(python("my.model", "carry_forward")) == HostWork::kUser);
   CHECK(work_of(python("c123", "call", "", "/tmp/torchinductor_me/ab/c123.py")) == HostWork::kCompiler);
 }
 
@@ -111,6 +122,52 @@ TEST_CASE("host work: the innermost frame that says something decides") {
   CHECK(of_stack({main, functional}) == HostWork::kFramework);
   CHECK(of_stack({functional}) == HostWork::kFramework);
   CHECK(of_stack({context}) == HostWork::kOther);
+}
+
+TEST_CASE("host work: stacks of programs as they are, by kind") {
+  const HostFrame main = python("__main__", "train", "", "/home/me/train.py"), loader = python("torch.utils.data.dataloader", "_next_data"),
+                  get = python("torch.utils.data.dataloader", "_MultiProcessingDataLoaderIter._try_get_data"),
+                  queue = python("multiprocessing.queues", "Queue.get"),
+                  receive = python("multiprocessing.connection", "Connection.recv_bytes"),
+                  select = python("selectors", "_PollLikeSelector.select"),
+                  rebuild = python("torch.multiprocessing.reductions", "rebuild_storage_fd"),
+                  fetch = python("torch.utils.data._utils.fetch", "_MapDatasetFetcher.fetch"),
+                  item = python("__main__", "Lines.__getitem__", "row = json.loads(self.rows[i])", "/home/me/train.py"),
+                  decoder = python("json.decoder", "JSONDecoder.raw_decode"), disabled = python("torch._compile", "inner"),
+                  wrapped = python("torch._dynamo.eval_frame", "_TorchDynamoContext.__call__.<locals>._fn"),
+                  zero = python("torch.optim.optimizer", "Optimizer.zero_grad"),
+                  record = python("torch.autograd.profiler", "record_function.__enter__"), step = python("torch.optim.adamw", "AdamW.step"),
+                  many = python("torch.optim.adam", "_multi_tensor_adam"),
+                  group = python("torch.utils._foreach_utils", "_group_tensors_by_device_and_dtype"),
+                  profile = python("torch.optim.optimizer", "Optimizer.profile_hook_step.<locals>.wrapper"),
+                  generate = python("transformers.generation.utils", "GenerationMixin._beam_search", "past.reorder_cache(beam_idx)"),
+                  reorder = python("transformers.cache_utils", "DynamicLayer.reorder_cache"),
+                  decode = python("transformers.tokenization_utils_fast", "PreTrainedTokenizerFast._decode"),
+                  info = python("logging", "Logger.info"), emit = python("logging", "StreamHandler.emit"),
+                  encode = python("json.encoder", "JSONEncoder.iterencode"),
+                  put = python("__main__", "Ledger.put", "", "/home/me/train.py"),
+                  sleeping = python("__main__", "pace", "time.sleep(0.001)", "/home/me/train.py"),
+                  engine = python("vllm.v1.engine.core", "EngineCoreProc.run_busy_loop"), poll = python("zmq.sugar.poll", "Poller.poll");
+  CHECK(of_stack({main, loader, get, queue, receive}) == HostWork::kDataLoader);
+  CHECK(of_stack({main, loader, get, queue, receive, select}) == HostWork::kDataLoader);
+  CHECK(of_stack({main, loader, get, queue, rebuild}) == HostWork::kDataLoader);
+  CHECK(of_stack({main, loader, fetch, item}) == HostWork::kDataLoader);
+  CHECK(of_stack({main, loader, fetch, item, decoder}) == HostWork::kDataLoader);
+  CHECK(of_stack({main, queue, receive}) == HostWork::kServer);  // a queue of its own
+  CHECK(of_stack({engine, poll, select}) == HostWork::kServer);
+  CHECK(of_stack({main, disabled, wrapped, zero}) == HostWork::kOptimizer);
+  CHECK(of_stack({main, disabled, wrapped, zero, record}) == HostWork::kOptimizer);
+  CHECK(of_stack({main, profile, step, many, group}) == HostWork::kOptimizer);
+  CHECK(of_stack({main, python("torch.nn.modules.module", "Module.zero_grad")}) == HostWork::kOptimizer);
+  CHECK(of_stack({main, generate, reorder}) == HostWork::kGeneration);
+  CHECK(of_stack({main, generate, reorder, python("torch._tensor", "index_select")}) == HostWork::kFramework);
+  CHECK(of_stack({main, decode}) == HostWork::kTokenizer);
+  CHECK(of_stack({main, info, emit}) == HostWork::kLogging);
+  CHECK(of_stack({main, put, encode}) == HostWork::kJson);
+  CHECK(of_stack({main, sleeping}) == HostWork::kSleep);
+  CHECK(of_stack({main, put}) == HostWork::kUser);
+  CHECK(of_stack({main, put, python("statistics", "mean", "", "/usr/lib/python3.12/statistics.py")}) == HostWork::kUser);
+  CHECK(of_stack({main, put, python("PIL.Image", "resize", "", "/x/site-packages/PIL/Image.py")}) == HostWork::kOther);
 }
 
 TEST_CASE("host work: the line that makes a call is the innermost outside of PyTorch") {

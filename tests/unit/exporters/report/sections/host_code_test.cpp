@@ -68,7 +68,7 @@ TEST_CASE("host code: the wait, the kinds by share, the samples, the sampler and
 
 TEST_CASE("host code: a line has its function, file, module, kind, samples, share of the wait and time per window") {
   const std::string text = host_text(run_with(25));
-  CHECK(has(text, "| `f` | `b.py:7` | 25 | 100.0 % | 500 µs | other code of the program | b |"));
+  CHECK(has(text, "| `f` | `b.py:7` | 25 | 100.0 % | 500 µs | other code | b |"));
   CHECK(has(text, "25 samples fall into this wait, so a share is certain to about ±20 points."));
 }
 

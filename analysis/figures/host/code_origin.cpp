@@ -1,0 +1,113 @@
+#include "analysis/figures/host/code_origin.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <span>
+#include <string_view>
+
+namespace nl::analysis {
+namespace {
+
+using NameList = std::span<const std::string_view>;
+
+// Packages that launch GPU work, by the first part of a module's name.
+constexpr std::string_view kFrameworkModules[] = {
+    "accelerate",  "apex",         "bitsandbytes", "cupy",         "deepspeed", "diffusers", "equinox",
+    "flash_attn",  "flax",         "haiku",        "jax",          "jaxlib",    "keras",     "lightning",
+    "numba",       "onnxruntime",  "optax",        "optimum",      "peft",      "pycuda",    "pytorch_lightning",
+    "sglang",      "tensorflow",   "tensorrt",     "tensorrt_llm", "timm",      "torch",     "torchaudio",
+    "torchvision", "transformers", "triton",       "vllm",         "xformers"};
+
+// Modules of the standard library and packages whose files may lie anywhere: in an archive, inside the interpreter, in a test.
+constexpr std::string_view kInstalledModules[] = {"abc",         "aiohttp",     "ast",
+                                                  "asyncio",     "base64",      "bisect",
+                                                  "codecs",      "collections", "concurrent",
+                                                  "contextlib",  "copy",        "csv",
+                                                  "ctypes",      "dataclasses", "datasets",
+                                                  "datetime",    "decimal",     "enum",
+                                                  "fastapi",     "functools",   "gc",
+                                                  "genericpath", "glob",        "grpc",
+                                                  "hashlib",     "heapq",       "html",
+                                                  "http",        "importlib",   "inspect",
+                                                  "io",          "itertools",   "json",
+                                                  "logging",     "loguru",      "multiprocessing",
+                                                  "numpy",       "operator",    "orjson",
+                                                  "os",          "pandas",      "pathlib",
+                                                  "pickle",      "PIL",         "pkgutil",
+                                                  "posixpath",   "pydantic",    "queue",
+                                                  "random",      "ray",         "re",
+                                                  "requests",    "rich",        "runpy",
+                                                  "scipy",       "selectors",   "sentencepiece",
+                                                  "shutil",      "socket",      "socketserver",
+                                                  "ssl",         "starlette",   "string",
+                                                  "struct",      "subprocess",  "tempfile",
+                                                  "textwrap",    "threading",   "tiktoken",
+                                                  "time",        "tokenize",    "tokenizers",
+                                                  "tornado",     "tqdm",        "traceback",
+                                                  "types",       "typing",      "ujson",
+                                                  "urllib",      "uuid",        "uvicorn",
+                                                  "uvloop",      "wandb",       "warnings",
+                                                  "weakref",     "webdataset",  "websockets",
+                                                  "zipfile",     "zmq"};
+
+constexpr std::string_view kDriverLibraries[] = {"libtorch",       "libc10",       "libcuda",     "libcudart",     "libcublas",
+                                                 "libcudnn",       "libcufft",     "libnvrtc",    "libnccl",       "libnvinfer",
+                                                 "libonnxruntime", "libnvJitLink", "libjax",      "xla_extension", "libcusparse",
+                                                 "libcusolver",    "libcurand",    "libcutensor", "libnvidia",     "libcupti"};
+constexpr std::string_view kSystemFolders[] = {"/usr/", "/lib/", "/lib64/", "/opt/nvidia/", "/nix/store/", "/snap/"};
+constexpr std::string_view kInterpreters[] = {"python", "libpython", "node", "java", "ruby"};
+
+bool has_part(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool names_one(NameList names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+
+std::string_view root_of(std::string_view module) { return module.substr(0, module.find('.')); }
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// ".../lib/python3.12/json/decoder.py"
+bool in_library_of_python(std::string_view file) {
+  for (const std::string_view folder : {"/lib/python", "/lib64/python"})
+    for (std::size_t at = file.find(folder); at != std::string_view::npos; at = file.find(folder, at + 1)) {
+      const std::size_t digit = at + folder.size();
+      if (digit < file.size() && std::isdigit(static_cast<unsigned char>(file[digit]))) return true;
+    }
+  return false;
+}
+
+bool is_package(std::string_view file) { return has_part(file, "/site-packages/") || has_part(file, "/dist-packages/"); }
+
+bool is_pythons_own(std::string_view file) { return file.starts_with("<frozen ") || (in_library_of_python(file) && !is_package(file)); }
+
+bool is_installed(std::string_view file) { return is_package(file) || is_pythons_own(file); }
+
+bool is_generated(std::string_view file) { return has_part(file, "/torchinductor_") || file.starts_with("<eval_with_key>"); }
+
+CodeOrigin native_origin(std::string_view file) {
+  const std::string_view name = last_part(file);
+  for (const std::string_view library : kDriverLibraries)
+    if (name.starts_with(library)) return CodeOrigin::kFramework;
+  if (file.empty() || file.starts_with('[') || is_installed(file)) return CodeOrigin::kLibrary;
+  for (const std::string_view interpreter : kInterpreters)
+    if (name.starts_with(interpreter)) return CodeOrigin::kLibrary;
+  if (!has_part(name, ".so")) return CodeOrigin::kUser;  // an executable, wherever it lies
+  const bool system = has_part(file, "/cuda") || std::any_of(std::begin(kSystemFolders), std::end(kSystemFolders),
+                                                             [&](std::string_view folder) { return file.starts_with(folder); });
+  return system || file.front() != '/' ? CodeOrigin::kLibrary : CodeOrigin::kUser;
+}
+
+}  // namespace
+
+CodeOrigin origin_of(const HostFrame& frame) {
+  if (is_native(frame)) return native_origin(frame.file);
+  const std::string_view root = root_of(frame.module);
+  if (names_one(kFrameworkModules, root) || is_generated(frame.file)) return CodeOrigin::kFramework;
+  return is_installed(frame.file) || names_one(kInstalledModules, root) ? CodeOrigin::kLibrary : CodeOrigin::kUser;
+}
+
+bool is_standard_library(const HostFrame& frame) { return !is_native(frame) && is_pythons_own(frame.file); }
+
+bool is_module_forward(const HostFrame& frame) { return frame.function == "forward" || frame.function.ends_with(".forward"); }
+
+}  // namespace nl::analysis

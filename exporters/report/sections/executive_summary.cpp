@@ -29,10 +29,10 @@ const Problem* problem_among(const Run& run, std::initializer_list<Code> codes) 
 
 bool has_problem(const Run& run, std::initializer_list<Code> codes) { return problem_among(run, codes) != nullptr; }
 
-// Why the workload failed comes before all figures: "python3 ran out of GPU memory: … "
+// Why the workload failed comes before all figures: "The workload failed: python3 ran out of GPU memory, at serve.py:12 in step."
 std::string failure(const Run& run) {
   const Problem* problem = problem_among(run, kWorkloadFailures);
-  return problem == nullptr ? "" : sentence(phrase(problem->what, kLongSentence)) + " ";
+  return problem == nullptr ? "" : sentence("The workload failed: " + phrase(problem->what, kLongSentence)) + " ";
 }
 
 // Readings of the GPUs' power, where they make no energy per token.

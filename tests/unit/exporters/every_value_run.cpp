@@ -370,7 +370,7 @@ Run every_value_run() {
                                                      .gpu_share = 0.274,
                                                      .graph_calls = 275,
                                                      .stages = {StageSplit{.stage = "stage 276", .total_ns = 277, .calls = 278}},
-                                                     .innermost = {StageSplit{.stage = "stage 2411", .total_ns = 2412, .calls = 2413}},
+                                                     .innermost = {StageSplit{.stage = "stage 2911", .total_ns = 2912, .calls = 2913}},
                                                      .measured = {StageLaunches{.stage = "stage 2401", .total_ns = 2402, .calls = 2403}},
                                                      .measured_ns = 2421,
                                                      .measured_calls = 2422,

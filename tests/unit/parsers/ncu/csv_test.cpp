@@ -480,3 +480,15 @@ TEST_CASE("details whose columns are in another order: a short row is read as fa
   REQUIRE(report.launches.size() == 2);
   CHECK(report.launches[0].metrics.empty());
 }
+
+TEST_CASE("a file that ends inside its header, or before its first row, is cut, not empty") {
+  const std::string whole = read_text(kProbe + "ncu_prefill_raw.csv");
+  const std::size_t header = whole.find("\"ID\","), rows = whole.find('\n', header);
+  for (const std::size_t end : {header + 60, header + 200, rows, rows + 1}) {
+    CAPTURE(end);
+    const nl::NcuReport report = nl::parsers::parse_ncu_csv(std::string_view(whole).substr(0, end), "x.csv");
+    CHECK(report.launches.empty());
+    CHECK(report.rows_damaged.count({nl::Code::kHeaderCut}) == 1);
+  }
+  CHECK(nl::parsers::parse_ncu_csv(whole, "x.csv").rows_damaged.count({nl::Code::kHeaderCut}) == 0);
+}

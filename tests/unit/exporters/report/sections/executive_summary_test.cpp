@@ -175,6 +175,30 @@ TEST_CASE("summary: how the run ended comes first where it did not end well") {
   for (const auto& sentence : executive_summary(run)) CHECK(sentence.find("takes the longest") == std::string::npos);
 }
 
+TEST_CASE("summary: why the workload failed, and where a trace ends, come before all figures") {
+  Run run = run_of({window_of("decode", 1000)});
+  run.status = RunStatus::kFailed;
+  run.problems.push_back({Code::kWorkloadOutOfMemory, "python3 ran out of GPU memory: 2.00 TiB asked for, at serve.py:12 in step.", "", "",
+                          ErrorKind::kWorkload});
+  CHECK(sentence_of(run, 0) ==
+        "The workload failed: python3 ran out of GPU memory: 2.00 TiB asked for, at serve.py:12 in step. The run failed; the figures cover "
+        "only what was captured before that.");
+  run.status = RunStatus::kPartial;
+  run.problems = {{Code::kTraceCutShort, "too large", "", "", ErrorKind::kCapture}};
+  CHECK(sentence_of(run, 0) == "The trace ends at its size limit; the figures cover only the time before that.");
+}
+
+TEST_CASE("summary: energy is not measured only where there are no readings") {
+  Run run = run_of({window_of("decode", 1000)});
+  const auto says = [&](const std::string& words) {
+    return std::ranges::any_of(executive_summary(run), [&](const auto& each) { return each.find(words) != std::string::npos; });
+  };
+  CHECK(says("Energy and profiling overhead were not measured"));
+  run.energy.devices.emplace_back().power_mean_w = 236.4;
+  CHECK_FALSE(says("Energy"));
+  CHECK(says("The GPU drew 236 W on average while stages ran; profiling overhead was not measured."));
+}
+
 TEST_CASE("summary: stages say where they come from if nobody marked them") {
   Run run = run_of({window_of("prefill", 1000), window_of("decode", 1000), window_of("decode_step", 1000), window_of("other", 1000)});
   CHECK(plain_stage(run, "decode") == "writing the answer (decode)");

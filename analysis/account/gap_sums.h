@@ -79,7 +79,7 @@ class GapTable {
   static Ns least_ns(Ns window_ns) { return std::max<Ns>(5'000, std::min<Ns>(window_ns / 1000, kSurelyLongNs)); }
 
   // Longer ones have another reason than a launch, whatever the program. They are kept apart from those at the same place that are shorter.
-  static constexpr Ns kSurelyLongNs = 100'000;
+  static constexpr Ns kSurelyLongNs = 160'000;
 
   // Returns where its samples belong; valid until the next call.
   std::vector<std::uint32_t>& add(const Gap& gap);

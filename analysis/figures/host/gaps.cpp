@@ -14,7 +14,7 @@ namespace nl::analysis {
 namespace {
 
 constexpr Ns kShortestLaunchGapNs = 2'000, kLongestLaunchGapNs = 20'000;  // between which the usual launch gap is believed to lie
-constexpr Ns kTimesLaunchGap = 5;                                         // a gap this much longer has another reason than a launch
+constexpr Ns kTimesLaunchGap = 8;                                         // a gap this much longer has another reason than a launch
 constexpr double kLeastShare = 0.005;                                     // of a stage's time: for less a gap is not listed on its own
 constexpr double kAboutAsLong = 4;                                        // times: what varies more is not one gap
 constexpr std::size_t kMostGaps = 20;                                     // that are listed of a stage
@@ -190,7 +190,8 @@ class StageGaps {
     double share = 0;
     if (blame_ != nullptr && sum.samples.size() >= kFewSamples)
       share = static_cast<double>(blame_->not_launching(sum.samples, true)) / static_cast<double>(sum.samples.size());
-    else if (gap.budget.wall_ns > 0) share = static_cast<double>(gap.after_wait_ns) / static_cast<double>(gap.budget.wall_ns);
+    else if (gap.kind == GapKind::kRecurring && gap.budget.wall_ns > 0)
+      share = static_cast<double>(gap.after_wait_ns) / static_cast<double>(gap.budget.wall_ns);
     return static_cast<Ns>(std::llround(share * host_ns));
   }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "analysis/verdicts/rules/fields.h"
@@ -116,6 +117,9 @@ Value gap_value(const Subject& s) {
 }
 
 Ns gap_total(const StageGap& gap) { return gap.budget.wall_ns; }
+double gap_each(const StageGap& gap) {
+  return gap.mean_ns * static_cast<double>(gap.windows) / static_cast<double>(std::max<std::uint64_t>(1, gap.count));
+}
 
 // nullptr where no samples say what the host does in it.
 template <std::size_t Place>
@@ -149,6 +153,7 @@ void add_gap_fields(std::vector<Field>& fields) {
       gap_value<0, &StageGap::mean_ns>);
   add("gap_share", Unit::kShare, "of `total_time`: this gap", gap_value<0, &StageGap::wall_share>);
   add("gap_windows", Unit::kCount, "windows that have it", gap_value<0, &StageGap::windows>);
+  add("gap_each_time", Unit::kTime, "one such gap: a window may have several", gap_value<0, gap_each>);
   add("gap_total_time", Unit::kTime, "the gap in all windows", gap_value<0, gap_total>);
   add("gap_host_time", Unit::kTime,
       "of `gap_total_time`: the host does what neither CUDA graphs nor faster launches save, such as the user's own code",

@@ -68,7 +68,7 @@ std::string gap_sentence(const StageEntry& stage, const StageGap& gap) {
 
 void add_gaps(const Run& run, const StageEntry& stage, Blocks& blocks) {
   Table table{"Recurring gaps", texts({"Gap", "The host runs"}) + numbers({"per window"}) + numbers({"median"}, kWide) +
-                                    numbers({"Windows"}) + numbers({"Gaps"}, kWide) + numbers({"of the time"}) +
+                                    numbers({"Windows"}) + numbers({"Gaps"}, kWide) + numbers({"%"}) +
                                     texts({"Mostly", "Work before", "Work after"})};
   std::vector<std::string> sentences;
   for (const StageGap& gap : stage.gaps) {

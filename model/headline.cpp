@@ -108,6 +108,15 @@ bool is_incomplete(const Run& run) {
                      [](const Problem& problem) { return is_one_of(problem.code, kCaptureIncomplete); });
 }
 
+bool generates(const Run& run) {
+  switch (run.workload.kind) {
+    case WorkloadKind::kGeneration:
+    case WorkloadKind::kServing: return true;
+    case WorkloadKind::kUnknown: return stage_kind(run.workload.unit_stage) != StageKind::kStep;  // stages of the program's own, older runs
+    default: return false;
+  }
+}
+
 HeadlineFigure first_token_figure(const Run& run) { return run.latency.ttft ? of_times(run.latency.ttft) : prefill_figure(run); }
 
 HeadlineFigure prefill_figure(const Run& run) {

@@ -30,6 +30,9 @@ std::optional<double> joules_per_token(const Run& run);
 // measurement, and those that save less than 1 % of the measured time.
 std::vector<const Finding*> findings_to_work_on(const Run& run);
 
+// True for programs that answer prompts: only of those prompts and tokens are spoken of. Until format 3.3 a run does not tell its kind.
+bool generates(const Run& run);
+
 // True where a part of the trace is missing: that part would look like waiting, and sums would be wrong.
 bool is_incomplete(const Run& run);
 

@@ -1,6 +1,8 @@
 #include <charconv>
 
 #include "analysis/verdicts/rules/fields.h"
+#include "model/headline.h"
+#include "model/words.h"
 
 namespace nl::analysis::rules {
 namespace {
@@ -107,6 +109,12 @@ void add_system(std::vector<Field>& fields) {
   of_model("batch_size", Unit::kCount, "sequences at a time, as configured", attribute<kBatchSize>);
   of_model("prompt_tokens", Unit::kCount, "tokens of the prompt, as configured", attribute<kPromptTokens>);
   of_model("experts", Unit::kCount, "experts per layer, as configured; 0: none", attribute<kExperts>);
+  const FieldGroup of_workload(fields, Capture::kAlways, Place::kWorkload);
+  of_workload.text("workload_kind",
+                   "what kind of program it is: generation, serving, encoding, training, diffusion, collective_steps or unknown",
+                   [](const Subject& s) { return Value::of_text(key_of(s.run->workload.kind)); });
+  of_workload.truth("generates", "the program answers prompts: its stages are prefill and decode, or of its own",
+                    [](const Subject& s) { return Value::of_truth(generates(*s.run)); });
   FieldGroup(fields, Capture::kAlways, Place::kModel).text("model", "the model's name", [](const Subject& s) {
     return Value::of_text(s.run->model.name);
   });

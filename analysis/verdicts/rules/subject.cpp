@@ -129,6 +129,7 @@ std::string pointer_to(const Subject& subject, Place place) {
     case Place::kPerturbation: return "/perturbation";
     case Place::kClocks: return subject.totals->clock_device ? fmt::format("/energy/devices/{}", *subject.totals->clock_device) : "/energy";
     case Place::kModel: return "/model";
+    case Place::kWorkload: return "/workload";
     case Place::kHardware: return "/hardware";
     case Place::kSoftware: return "/software";
     case Place::kProblems: return "/problems";

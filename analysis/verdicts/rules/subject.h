@@ -146,6 +146,7 @@ enum class Place {
   kPerturbation,
   kClocks,
   kModel,
+  kWorkload,
   kHardware,
   kImport,
   kCounters,

@@ -147,7 +147,7 @@ std::string energy_part(const Run& run) {
   const StageEntry* unit = generates(run) ? nullptr : unit_stage(run);
   for (const StageEnergy& stage : run.energy.stages)
     if (unit != nullptr && stage.stage == unit->name && stage.joules_per_window)
-      return fmt::format("{} {} takes about {} of GPU energy", unit_noun(run) == "image" ? "An" : "A", unit_noun(run),
+      return fmt::format("{} {} takes about {} of GPU energy", stage_kind(unit->name) == StageKind::kImage ? "An" : "A", unit_noun(run),
                          figure_text(stage.joules_per_window, "J"));
   return {};
 }

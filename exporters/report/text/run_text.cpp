@@ -142,8 +142,7 @@ std::string unit_noun(const Run& run) {
 }
 
 std::string units_noun(const Run& run) {
-  const std::string one = unit_noun(run);
-  return one == "batch" ? "batches" : one + "s";
+  return stage_kind(run.workload.unit_stage) == StageKind::kBatch ? "batches" : unit_noun(run) + "s";
 }
 
 std::string unit_verb(const Run& run) {
@@ -153,15 +152,6 @@ std::string unit_verb(const Run& run) {
     case WorkloadKind::kDiffusion: return "takes noise out of images:";
     case WorkloadKind::kCollective: return "takes steps in several processes:";
     default: return "repeats";
-  }
-}
-
-bool generates(const Run& run) {
-  switch (run.workload.kind) {
-    case WorkloadKind::kGeneration:
-    case WorkloadKind::kServing: return true;
-    case WorkloadKind::kUnknown: return stage_kind(run.workload.unit_stage) != StageKind::kStep;  // stages of the program's own, older runs
-    default: return false;
   }
 }
 

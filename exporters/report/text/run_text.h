@@ -37,8 +37,6 @@ const StageEntry* unit_stage(const Run& run);
 std::string unit_noun(const Run& run);
 std::string units_noun(const Run& run);  // "training steps"
 std::string unit_verb(const Run& run);
-// True for programs that answer prompts: only of those prompts and tokens are spoken of.
-bool generates(const Run& run);
 // The launches of a kernel in the measured windows of a stage; nullptr: there are none.
 const StageLaunches* launches_in(const KernelEntry& kernel, const std::string& stage);
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage);

@@ -26,6 +26,7 @@ OUTSIDE = {
     'model/metrics.cpp': 'names of ncu metrics',
     'model/counters.h': "CUPTI's names of stall reasons",
     'analysis/trace/kernel_class.cpp': 'names of kernels',
+    'analysis/staging/found/work.cpp': 'names of kernels',
     'analysis/trace/kernel_names.cpp': 'names of kernels',
     'analysis/figures/counters/metric_values.cpp': 'names of ncu metrics',
     'analysis/figures/counters/join_counters.cpp': 'names of ncu metrics',

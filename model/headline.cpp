@@ -112,7 +112,7 @@ bool generates(const Run& run) {
   switch (run.workload.kind) {
     case WorkloadKind::kGeneration:
     case WorkloadKind::kServing: return true;
-    case WorkloadKind::kUnknown: return stage_kind(run.workload.unit_stage) != StageKind::kStep;  // stages of the program's own, older runs
+    case WorkloadKind::kUnknown: return run.workload.unit_stage.empty();  // of older runs it is not known
     default: return false;
   }
 }

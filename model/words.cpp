@@ -301,7 +301,7 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     note(Code::kKindByTokens, "kind-by-tokens", "Each step looks up an embedding and chooses a token, and a larger step comes before."),
     note(Code::kKindByTraining, "kind-by-training", "Steps run kernels of a backward pass or of an optimizer."),
     note(Code::kKindByRequests, "kind-by-requests", "Up to {0} requests run at a time."),
-    note(Code::kKindByProcesses, "kind-by-processes", "{0} processes take {1} steps each and communicate in them."),
+    note(Code::kKindByProcesses, "kind-by-processes", "{0} processes take {1} steps each, and wait for each other."),
     note(Code::kKindByRepetition, "kind-by-repetition", "Steps repeat; what they are for is not known."),
     note(Code::kSteadyPart, "steady-part",
          "The capture itself is the stage, from {0} to {1}: by then every kernel that matters has run once. What comes before is start-up "

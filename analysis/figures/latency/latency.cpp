@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "analysis/account/budget.h"
@@ -64,7 +65,11 @@ class Steps {
   Steps(const StageTable& table, const std::vector<Window>& windows) {
     const std::uint32_t step = table.find(StageKind::kDecodeStep);
     for (const Window& window : windows)
-      if (step != kNone && window.stage == step) starts_.emplace_back(window.thread, window.start_ns);
+      if (step != kNone && window.stage == step) starts_.emplace_back(window.thread, window.start_ns), windows_.push_back(&window);
+  }
+  std::span<const Window* const> windows_in(const Window& window) const {
+    const auto first = std::lower_bound(starts_.begin(), starts_.end(), std::pair(window.thread, window.start_ns));
+    return {windows_.data() + (first - starts_.begin()), in(window)};
   }
   std::uint64_t in(const Window& window) const {
     const auto first = std::lower_bound(starts_.begin(), starts_.end(), std::pair(window.thread, window.start_ns));
@@ -74,6 +79,7 @@ class Steps {
 
  private:
   std::vector<std::pair<std::uint32_t, Ns>> starts_;  // by thread and time, as windows come
+  std::vector<const Window*> windows_;
 };
 
 struct IterationTimes {
@@ -129,13 +135,29 @@ class LatencyFigures {
     std::optional<std::uint64_t> per_sequence;
     if (window.stage == prefill_) per_sequence = counts.prompt_tokens, prompt_unknown_ |= !counts.prompt_tokens;
     if (window.stage == step_) per_sequence = 1;
-    if (window.stage == decode_)
+    if (window.stage == decode_) {
+      if (steps_.in(window) > 0) return tokens_of_steps(window);
       if (const auto steps = steps_of(window); steps > 0) per_sequence = steps;
+    }
     if (!per_sequence) return std::nullopt;
     batch_unknown_ |= !counts.batch;
     if (!counts.batch) return std::nullopt;  // one sequence would be a guess
     batches_.insert(*counts.batch);
     return static_cast<double>(*per_sequence) * static_cast<double>(*counts.batch);
+  }
+
+  // The batch may differ from step to step.
+  std::optional<double> tokens_of_steps(const Window& window) {
+    steps_of(window);  // where the configuration contradicts, that is noted
+    double tokens = 0;
+    for (const Window* step : steps_.windows_in(window)) {
+      const auto batch = tokens_.at(*step).batch;
+      batch_unknown_ |= !batch;
+      if (!batch) return std::nullopt;
+      batches_.insert(*batch);
+      tokens += static_cast<double>(*batch);
+    }
+    return tokens;
   }
 
   void fill_tokens(std::vector<StageEntry>& stages) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -59,6 +61,25 @@ Ranks ranks_of(const StagedTrace& staged, std::uint32_t stage) {
   const auto [least, most] =
       std::minmax_element(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most->second - least->second <= 2 ? Ranks{steps.size(), most->second} : Ranks{};
+}
+
+// Processes that wait for each other begin their steps together: nearly all within one step of each other, first to last.
+bool in_lockstep(const StagedTrace& staged, std::uint32_t stage) {
+  std::map<std::uint32_t, std::vector<Ns>> starts;
+  std::vector<Ns> walls;
+  for (const Window& window : staged.windows) {
+    if (window.stage != stage) continue;
+    starts[window.process].push_back(window.start_ns);
+    walls.push_back(window.wall_ns());
+  }
+  std::nth_element(walls.begin(), walls.begin() + static_cast<std::ptrdiff_t>(walls.size() / 2), walls.end());
+  const Ns usual_ns = walls[walls.size() / 2];
+  const std::vector<Ns>& first = starts.begin()->second;
+  std::size_t together = 0, pairs = 0;
+  for (auto other = std::next(starts.begin()); other != starts.end(); ++other)
+    for (std::size_t i = 0; i < std::min(first.size(), other->second.size()); ++i, ++pairs)
+      together += std::abs(first[i] - other->second[i]) <= usual_ns;
+  return together * 10 >= pairs * 9;
 }
 
 bool communicates(const Trace& trace) {
@@ -142,7 +163,7 @@ class KindJudge {
   void look_for_ranks() {
     const std::uint32_t unit = staged_.table.find(out_.unit_stage);
     const Ranks ranks = unit == kNone ? Ranks{} : ranks_of(staged_, unit);
-    if (ranks.processes < 2 || !communicates(staged_.trace)) return;
+    if (ranks.processes < 2 || (!communicates(staged_.trace) && !in_lockstep(staged_, unit))) return;
     out_.kind = WorkloadKind::kCollective;
     out_.confidence = stages_.empty() ? 0 : stage(out_.unit_stage)->confidence;
     out_.witnesses.push_back({Code::kKindByProcesses, {std::to_string(ranks.processes), std::to_string(ranks.steps)}});

@@ -107,10 +107,10 @@ class ThreadMarks {
       add(call.start_ns, follows ? latest_ns : end_of_wait(call, std::min(latest_ns, call.end_ns + usual_ns)), kind);
     }
   }
-  // The next range that does not lie within this one.
+  // The next range that is not such a call: a server reads several prompts before it takes a step for all of them.
   std::string next_name(std::size_t at) const {
     for (std::size_t i = at + 1; i < ranges_.size(); ++i)
-      if (ranges_[i].start_ns >= ranges_[at].end_ns) return ranges_[i].name;
+      if (ranges_[i].start_ns >= ranges_[at].end_ns && ranges_[i].name != ranges_[at].name) return ranges_[i].name;
     return {};
   }
   Ns usual_distance(const std::vector<std::size_t>& calls) const {

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/text/figure_text.h"
@@ -146,14 +147,25 @@ std::string larger_units(const Run& run) {
   return fmt::format(", {} of {}", plural(image->wall.count + image->warmup_windows, "image"), rough_time(image->wall.mean_ns));
 }
 
+std::uint64_t processes_of(const StageEntry& stage) {
+  std::set<std::uint32_t> pids;
+  for (const StageDevice& device : stage.devices) pids.insert(device.pid);
+  return std::max<std::size_t>(1, pids.size());
+}
+
 // "llama trains: 40 training steps of 152 ms (1 of them warm-up), of which the forward pass takes …". Of programs that are not known to generate.
 std::string unit_speed(const Run& run) {
   const StageEntry* unit = unit_stage(run);
-  if (unit == nullptr || generates(run)) return {};
+  if (unit == nullptr || generates(run) || stage_kind(unit->name) == StageKind::kOther) return {};
   const auto bare = unprofiled_ns(run, *unit);
   const std::string warmup = unit->warmup_windows > 0 ? fmt::format(", {} of them warm-up", unit->warmup_windows) : "";
   const std::string traced = bare ? fmt::format(" (unprofiled; with the profiler {})", rough_time(unit->wall.mean_ns)) : "";
   const std::string parts = parts_of_unit(run, *unit);
+  const std::uint64_t ranks = processes_of(*unit);
+  if (run.workload.kind == WorkloadKind::kCollective && ranks > 1)
+    return fmt::format("{} takes {} of {} in each of {} processes{}{}.", who(run),
+                       plural((unit->wall.count + unit->warmup_windows) / ranks, unit_noun(run), units_noun(run)),
+                       rough_time(bare.value_or(unit->wall.median_ns)), ranks, source_label(run), traced);
   return fmt::format("{} {} {} of {}{}{}{}{}.", who(run), unit_verb(run),
                      plural(unit->wall.count + unit->warmup_windows, unit_noun(run), units_noun(run)),
                      rough_time(bare.value_or(unit->wall.median_ns)), larger_units(run), warmup, source_label(run), traced) +

@@ -267,3 +267,16 @@ TEST_CASE("a server's time per token is not that of its steps: without the reque
   CHECK_FALSE(run.latency.tpot);
   CHECK(noted(run, "no TPOT: several requests are in flight"));
 }
+
+TEST_CASE("tokens of decoding are those of its steps, also where the batch changes between them") {
+  TraceBuilder b;
+  b.stage("prefill", 0, 100);
+  for (int i = 1; i <= 4; ++i) {
+    b.mark("LLM", i <= 2 ? "tokens batch=2" : "tokens batch=5", 100 * i + 1);
+    b.stage("decode_step", 100 * i, 100 * i + 100);
+  }
+  const auto run = b.run_all();
+  CHECK(*stage(run, "decode").tokens_per_window == 2 + 2 + 5 + 5);
+  CHECK(*run.latency.output_tokens_per_s == Approx(14 * 1e9 / 500));
+  CHECK_FALSE(run.latency.batch);
+}

@@ -94,3 +94,24 @@ TEST_CASE("workload kind: without marks it takes witnesses") {
     check(judged(made.builder.trace), WorkloadKind::kUnknown, "");
   }
 }
+
+TEST_CASE("workload kind: processes that take their steps together are collective") {
+  TraceBuilder b;
+  const auto other = b.thread(b.process());
+  SECTION("in lockstep") {
+    for (int i = 0; i < 20; ++i) {
+      b.stage("exchange", 1000 * i, 1000 * i + 900, 0);
+      b.stage("exchange", 1000 * i + 300, 1000 * i + 950, other);
+    }
+    const WorkloadVerdict verdict = judged(b.trace);
+    check(verdict, WorkloadKind::kCollective, "exchange");
+    CHECK(verdict.witnesses.back() == nl::Remark{nl::Code::kKindByProcesses, {"2", "20"}});
+  }
+  SECTION("each at its own pace") {
+    for (int i = 0; i < 20; ++i) {
+      b.stage("exchange", 1000 * i, 1000 * i + 900, 0);
+      b.stage("exchange", 1700 * i, 1700 * i + 1500, other);
+    }
+    check(judged(b.trace), WorkloadKind::kUnknown, "exchange");
+  }
+}

@@ -84,6 +84,14 @@ TEST_CASE("a call of a model that steps of decoding follow has read the prompt")
   CHECK(found_in(b, "batch").empty());
 }
 
+TEST_CASE("a server reads several prompts before it takes a step for all of them") {
+  TraceBuilder b;
+  for (int i = 0; i < 3; ++i) b.stage("model_call", 100 * i, 100 * i + 90);
+  b.stage("decode_step", 300, 400);
+  CHECK(found_in(b, "prefill").size() == 3);
+  CHECK(found_in(b, "batch").empty());
+}
+
 TEST_CASE("calls of a model that generates nothing are batches, each until the next") {
   TraceBuilder b;
   for (int i = 0; i < 5; ++i) b.stage("model_call", 100 * i, 100 * i + 30);

@@ -238,7 +238,8 @@ Section appendix(const Run& run) {
   }
   add(out.blocks, std::move(table));
   List terms;
-  for (const char* term : {"token", "prefill", "decode", "MFU", "MBU"})
+  using Terms = std::vector<const char*>;
+  for (const char* term : generates(run) ? Terms{"token", "prefill", "decode", "MFU", "MBU"} : Terms{"MFU", "MBU"})
     if (const GlossaryEntry* entry = glossary_entry(term)) terms.items.push_back({strong(term) + Text(": " + glossary_text(*entry))});
   add(out.blocks, std::move(terms));
   Table names{"Kernel names", {{"Kernel", kRight}, {"Full name"}}};

@@ -90,7 +90,10 @@ TEST_CASE("nothing of a real run.json of 2.1.0 is lost") {
 
 TEST_CASE("a run.json of 2.1.0 with counters, samples and overhead comes back as the run that was written") {
   const auto ours = json::parse(nl::exporters::run_to_json(old_run("rich-2.1.0")));
-  check_same_parts(ours, json::parse(nl::exporters::run_to_json(nl::test::rich_run())), false);
+  nl::Run rich = nl::test::rich_run();
+  const nl::Workload known = std::exchange(rich.workload, {});  // its kind came with 3.3.0
+  rich.workload = {known.command, known.working_directory, known.exit_status, known.repository};
+  check_same_parts(ours, json::parse(nl::exporters::run_to_json(rich)), false);
   const auto full = json::parse(nl::exporters::run_to_json(old_run("full-2.1.0")));
   auto expected = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   expected["problems"][0]["code"] = "error";  // format 2 has no codes

@@ -15,6 +15,8 @@ inline constexpr std::string_view kDecodeAll = "decode_all";
 inline constexpr std::string_view kDecodeStep = "decode_step";
 // A call of a model of which it is not known whether it generates. It is not a stage: what follows it decides which one it is of.
 inline constexpr std::string_view kModelCall = "model_call";
+// What JAX does in the first call of a function.
+inline constexpr std::string_view kCompile = "compile";
 // A second call of a model within one step of denoising.
 inline constexpr std::string_view kGuidance = "guidance";
 // Operators have a domain of their own, so that "attention" is not taken for a stage.

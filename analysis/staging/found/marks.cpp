@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 
 #include "analysis/staging/found/sources.h"
@@ -61,11 +62,24 @@ class ThreadMarks {
     find_train_steps();
     find_calls(nvtx::kModelCall, StageKind::kBatch);
     find_calls(key_of(StageKind::kDenoiseStep), StageKind::kDenoiseStep);
+    for (const std::string& function : compiled_functions()) find_calls(function, StageKind::kOther);
   }
 
  private:
-  void add(Ns start_ns, Ns end_ns, StageKind kind) {
-    out_.stages.push_back({start_ns, std::max(start_ns, end_ns), thread_, std::string(key_of(kind)), {}});
+  void add(Ns start_ns, Ns end_ns, StageKind kind) { add(start_ns, end_ns, std::string(key_of(kind))); }
+  void add(Ns start_ns, Ns end_ns, const std::string& name) {
+    out_.stages.push_back({start_ns, std::max(start_ns, end_ns), thread_, name, {}});
+  }
+
+  // Functions that JAX compiles, which the first call of each shows. A call only hands the work over; what the program does until it calls
+  // the function again is a part of its step.
+  std::set<std::string> compiled_functions() const {
+    std::set<std::string> names;
+    for (std::size_t i = 0; i + 1 < ranges_.size(); ++i)
+      if (ranges_[i + 1].name == nvtx::kCompile && ranges_[i + 1].end_ns <= ranges_[i].end_ns &&
+          stage_kind(ranges_[i].name) == StageKind::kOther)
+        names.insert(ranges_[i].name);
+    return names;
   }
 
   // A step lasts from its first batch of data to the first of the next one. Gradients may be added up over several batches before the
@@ -104,7 +118,9 @@ class ThreadMarks {
       const Ns next_ns = i + 1 < calls.size() ? ranges_[calls[i + 1]].start_ns : std::numeric_limits<Ns>::max();
       const bool follows = static_cast<double>(next_ns - call.start_ns) <= kPause * static_cast<double>(usual_ns);
       const Ns latest_ns = std::min(next_ns, around_end_ns_[calls[i]]);
-      add(call.start_ns, follows ? latest_ns : end_of_wait(call, std::min(latest_ns, call.end_ns + usual_ns)), kind);
+      const Ns end_ns = follows ? latest_ns : end_of_wait(call, std::min(latest_ns, call.end_ns + usual_ns));
+      if (kind == StageKind::kOther) add(call.start_ns, end_ns, call.name);
+      else add(call.start_ns, end_ns, kind);
     }
   }
   // The next range that is not such a call: a server reads several prompts before it takes a step for all of them.

@@ -119,6 +119,18 @@ TEST_CASE("steps of an image end with it") {
   CHECK(steps[4].start_ns == 1000);
 }
 
+TEST_CASE("a step of a function that JAX compiles lasts until its next call") {
+  TraceBuilder b;
+  for (int i = 0; i < 5; ++i) b.stage("fit_once", 100 * i, 100 * i + 20);
+  b.stage("compile", 5, 15);
+  for (int i = 0; i < 5; ++i) b.stage("mine", 1000 + 100 * i, 1020 + 100 * i);  // marked by the program: it ends where it says
+  const auto steps = found_in(b, "fit_once");
+  REQUIRE(steps.size() == 5);
+  CHECK(steps[0].end_ns == 100);
+  CHECK(steps[4].end_ns == 420);
+  CHECK(found_in(b, "mine").empty());
+}
+
 TEST_CASE("marks of generation need nothing more") {
   TraceBuilder b;
   b.stage("prefill", 0, 100);

@@ -54,10 +54,13 @@ TEST_CASE("import of a capture without ranges of stages says so") {
   Scene scene;
   const Outcome outcome = import(scene, {"--nsys", without_ranges(scene).string()});
   INFO(outcome.err);
-  const auto stages = scene.json("run.json")["stages"];  // the capture itself, so that there is a budget
-  REQUIRE(stages.size() == 1);
-  CHECK(stages[0]["name"] == "capture");
-  demand_problem(scene);
+  const auto run = scene.json("run.json");
+  REQUIRE(run["stages"].size() == 1);  // what repeats, so that there is a budget
+  CHECK(run["stages"][0]["name"] == "step");
+  CHECK(run["stages"][0]["source"] == "inferred");
+  CHECK(run["workload"]["kind"] == "unknown");
+  const auto& notes = run["import_stats"]["notes"];
+  CHECK(std::any_of(notes.begin(), notes.end(), [](const auto& note) { return note["code"] == "steps-inferred"; }));
 }
 
 TEST_CASE("import with stages that launched no kernel says so") {

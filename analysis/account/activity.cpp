@@ -92,8 +92,8 @@ const std::vector<std::uint32_t>& OpenStages::at(Ns time_ns) {
   }
 }
 
-ActivitySweep::ActivitySweep(const Trace& trace, const std::vector<Window>& windows, std::uint32_t stages)
-    : trace_(trace), windows_(windows), processes_(process_slots(trace)), stages_(stages) {
+ActivitySweep::ActivitySweep(const Trace& trace, const std::vector<Window>& windows, std::uint32_t stages, std::vector<bool> staged)
+    : trace_(trace), windows_(windows), staged_(std::move(staged)), processes_(process_slots(trace)), stages_(stages) {
   for (const Window& window : windows) processes_[window.process].add(window);
   for (OpenStages& process : processes_) process.sort();
   for (const KernelShape& shape : trace.shapes) {
@@ -166,11 +166,9 @@ void ActivitySweep::add_calls() {
   const CallsByThread calls(trace_);
   ApiKinds kinds(trace_);
   std::vector<OpenStages> threads(calls.threads());
-  std::vector<bool> has_windows(calls.threads(), false);
   for (const Window& window : windows_) {
     if (window.thread >= threads.size()) continue;
     threads[window.thread].add(window);
-    has_windows[window.thread] = true;
   }
   // A thread without stages of its own works for those of its process.
   std::vector<OpenStages> processes(process_slots(trace_));
@@ -178,7 +176,8 @@ void ActivitySweep::add_calls() {
   for (OpenStages& process : processes) process.sort();
   for (std::uint32_t thread = 0; thread < threads.size(); ++thread) {
     if (calls.first(thread) == calls.last(thread)) continue;
-    if (has_windows[thread]) threads[thread].sort();
+    const bool staged = thread < staged_.size() && staged_[thread];
+    if (staged) threads[thread].sort();
     else threads[thread] = processes[process_slot_of_thread(trace_, thread)];
     for (std::size_t i = calls.first(thread); i < calls.last(thread); ++i) {
       const ApiCall& call = calls[i];
@@ -187,7 +186,7 @@ void ActivitySweep::add_calls() {
         StageActivity& a = stages_[stage].activity;
         a.launches += kind.launches;
         a.graph_launches += kind.graph;
-        if (kind.waits && has_windows[thread]) ++a.sync_calls, a.sync_call_ns += static_cast<Ns>(call.duration_ns);
+        if (kind.waits && staged) ++a.sync_calls, a.sync_call_ns += static_cast<Ns>(call.duration_ns);
         if (kind.launches) a.launch_call_ns += static_cast<Ns>(call.duration_ns);
       }
     }

@@ -37,7 +37,8 @@ class OpenStages {
 // in common counts once. GPU work comes in the order of its start.
 class ActivitySweep {
  public:
-  ActivitySweep(const Trace& trace, const std::vector<Window>& windows, std::uint32_t stages);
+  // staged: see staged_threads()
+  ActivitySweep(const Trace& trace, const std::vector<Window>& windows, std::uint32_t stages, std::vector<bool> staged);
 
   void add(const Kernel& kernel, std::uint32_t process);
   void add(const MemOp& op, std::uint32_t process);
@@ -63,6 +64,7 @@ class ActivitySweep {
 
   const Trace& trace_;
   const std::vector<Window>& windows_;
+  std::vector<bool> staged_;
   std::vector<OpenStages> processes_;
   struct ShapeKind {
     KernelClass kind = KernelClass::kOther;

@@ -82,9 +82,9 @@ void WaitingTime::rest(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns e
 }
 
 BudgetSweep::BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets,
-                         IdleListener* listener)
-    : trace_(trace), spans_(std::move(spans)), busy_(spans_.size(), false), spans_of_process_(process_slots(trace)), targets_(targets),
-      calls_(trace), waiting_(trace, calls_, lanes.size() + spans_of_process_.size()),
+                         std::vector<bool> staged, IdleListener* listener)
+    : trace_(trace), spans_(std::move(spans)), busy_(spans_.size(), false), spans_of_process_(process_slots(trace)),
+      staged_(std::move(staged)), targets_(targets), calls_(trace), waiting_(trace, calls_, lanes.size() + spans_of_process_.size()),
       launch_waits_(trace, calls_, lanes.size() + spans_of_process_.size()), listener_(listener) {
   std::stable_sort(spans_.begin(), spans_.end(), [](const BudgetSpan& a, const BudgetSpan& b) { return a.start_ns < b.start_ns; });
   for (std::uint32_t i = 0; i < spans_.size(); ++i) spans_of_process_[spans_[i].process].push_back(i);
@@ -95,9 +95,6 @@ BudgetSweep::BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<
   }
   for (std::uint32_t process = 0; process < works.size(); ++process)
     if (!works[process] && !spans_of_process_[process].empty()) add_lane({process, 0, kNoDevice});
-  staged_.assign(trace.threads.size(), false);
-  for (const BudgetSpan& span : spans_)
-    if (span.window && span.thread < staged_.size()) staged_[span.thread] = true;
   if (HostWatch::worthwhile(trace)) host_.emplace(trace, lanes_.size(), targets_);
 }
 

@@ -153,7 +153,8 @@ class IdleListener {
 //   else, or there is no next work            other_host
 class BudgetSweep {
  public:
-  BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets,
+  // staged: see staged_threads()
+  BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets, std::vector<bool> staged,
               IdleListener* listener = nullptr);
 
   const std::vector<GpuLane>& lanes() const { return sums_.lanes; }
@@ -205,7 +206,7 @@ class BudgetSweep {
   std::vector<BudgetSpan> spans_;  // by start
   std::vector<bool> busy_;         // by span: some lane did something in it
   std::vector<std::vector<std::uint32_t>> spans_of_process_;
-  std::vector<bool> staged_;  // by thread: it has windows. One without works for those of its process
+  std::vector<bool> staged_;
   std::vector<Lane> lanes_;
   std::uint32_t targets_ = 0;
   BudgetSums sums_;

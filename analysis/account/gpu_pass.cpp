@@ -61,8 +61,8 @@ class Pass {
         arrivals_(trace, gpu_.result().lanes, communication_), slow_(slow_windows(windows, table.stages().size())),
         first_slow_(static_cast<std::uint32_t>(table.stages().size()) + phases.targets()),
         budget_(trace, gpu_.result().lanes, spans_to_tell(trace, table, windows, phases, slow_),
-                first_slow_ + static_cast<std::uint32_t>(table.stages().size()) + 1),
-        activity_(trace, windows, static_cast<std::uint32_t>(table.stages().size())) {}
+                first_slow_ + static_cast<std::uint32_t>(table.stages().size()) + 1, staged_threads(trace, table)),
+        activity_(trace, windows, static_cast<std::uint32_t>(table.stages().size()), staged_threads(trace, table)) {}
 
   void operator()(const Kernel& kernel) {
     LaneWork work{kernel.start_ns, kernel.end_ns(), kernel.api, communication_.of(kernel), true};

@@ -51,6 +51,13 @@ StageTable::StageTable(const Trace& trace) {
   }
 }
 
+std::vector<bool> staged_threads(const Trace& trace, const StageTable& table) {
+  std::vector<bool> staged(trace.threads.size(), false);
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i)
+    if (table.stage_of_range(i) != kNone && trace.ranges[i].thread < staged.size()) staged[trace.ranges[i].thread] = true;
+  return staged;
+}
+
 std::uint32_t StageTable::intern_stage(std::string_view stage) {
   if (const auto known = find(stage); known != kNone) return known;
   // A lone decode_step is decoding all the same.

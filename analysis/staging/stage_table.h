@@ -52,4 +52,7 @@ class StageTable {
   std::vector<std::uint32_t> top_level_;
 };
 
+// By thread: it has stages of its own. One without (autograd's, a loader's) works for those of its process.
+std::vector<bool> staged_threads(const Trace& trace, const StageTable& table);
+
 }  // namespace nl::analysis

@@ -24,9 +24,7 @@ SurroundingsCache::SurroundingsCache(const Trace& trace, const StageTable& table
 
 // Boundaries of the owners' ranges are those of their helpers, too.
 void SurroundingsCache::find_owners() {
-  std::vector<bool> staged(threads_.size(), false);
-  for (std::uint32_t i = 0; i < trace_.ranges.size(); ++i)
-    if (table_.stage_of_range(i) != kNone && trace_.ranges[i].thread < threads_.size()) staged[trace_.ranges[i].thread] = true;
+  const std::vector<bool> staged = staged_threads(trace_, table_);
   std::map<std::uint32_t, std::vector<std::uint32_t>> owners;  // by process
   for (std::uint32_t thread = 0; thread < threads_.size(); ++thread)
     if (staged[thread]) owners[process_slot_of_thread(trace_, thread)].push_back(thread);

@@ -202,7 +202,7 @@ class DetailMaker {
     const GpuLanes gpus(trace_);
     const auto listed = listed_steps(windows_, exact_, limits_.steps / std::max(1u, gpus.size()));
     bins_.emplace(windows_, process_slots(trace_), buckets, exact_, listed);
-    BudgetSweep budget(trace_, gpus, spans_of(windows_), 1, &*bins_);
+    BudgetSweep budget(trace_, gpus, spans_of(windows_), 1, {}, &*bins_);
     bins_->set_lanes(budget.lanes());
     for (const GpuLane& lane : budget.lanes())
       detail_.devices.push_back(

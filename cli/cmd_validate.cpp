@@ -33,7 +33,9 @@ Validity validity_of(const std::string& name) {
   fs::path file = name;
   if (fs::is_directory(file) && fs::exists(file / "run.json")) file /= "run.json";
   try {
-    orchestrator::validate_run_json(read_file(file), file.string());
+    const std::string text = read_file(file);
+    orchestrator::validate_run_json(text, file.string());
+    orchestrator::refuse_contradictions(text, file.string());
     return {file, std::nullopt};
   } catch (const Error& error) {
     return {file, error};
@@ -70,7 +72,8 @@ int validate(const ValidateFlags& flags) {
 
 void add_validate(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<ValidateFlags>();
-  CLI::App* verb = app.add_subcommand("validate", "Check run.json, compare.json and suite.json files against their schemas");
+  CLI::App* verb = app.add_subcommand(
+      "validate", "Check run.json, compare.json and suite.json files against their schemas, and runs for contradictions");
   verb->add_option("files", flags->files, "run.json, compare.json or suite.json files, or the folders of bundles")
       ->type_name("FILE")
       ->required();

@@ -17,4 +17,7 @@ Run read_run(const std::string& text, const std::filesystem::path& file);
 // thing that is wrong and the reason; of an older format it says so and looks no further. `where` is the file it came from.
 void validate_run_json(std::string_view json, const std::string& where = "run.json");
 
+// Throws Error(kInput) where a valid run.json contradicts itself, or what its reports say of it: exporters/consistency. Other files are let pass.
+void refuse_contradictions(const std::string& json, const std::string& where = "run.json");
+
 }  // namespace nl::orchestrator

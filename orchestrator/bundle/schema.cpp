@@ -15,6 +15,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "exporters/consistency/consistency.h"
 #include "exporters/run_json/run_json.h"
 #include "model/comparison.h"
 #include "model/error.h"
@@ -136,6 +137,18 @@ void validate_run_json(std::string_view text, const std::string& where) {
     throw Error(ErrorKind::kInternal, fmt::format("the schema could not be applied: {}", broken.what()), where);
   }
   throw first_fault(results, where, format);
+}
+
+void refuse_contradictions(const std::string& text, const std::string& where) {
+  if (*format_of(parse(text, where)).told_by != '\0') return;
+  const auto found = exporters::contradictions(exporters::run_from_json(text));
+  if (found.empty()) return;
+  std::string more;
+  for (std::size_t i = 1; i < std::min<std::size_t>(found.size(), 4); ++i) more += fmt::format("; {}: {}", found[i].where, found[i].what);
+  if (found.size() > 4) more += fmt::format("; and {} more", found.size() - 4);
+  throw Error(
+      ErrorKind::kInput, fmt::format("contradicts itself: {}{}", found[0].what, more), fmt::format("{}: {}", where, found[0].where),
+      "nl-stage does not write such a file: was it changed? If not, it is a fault of nl-stage; `nl-stage import` makes a bundle anew");
 }
 
 }  // namespace nl::orchestrator

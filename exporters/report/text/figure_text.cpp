@@ -16,19 +16,29 @@ std::string scaled(const std::optional<double>& value, const char* unit) {
   return value && std::isfinite(*value) ? with_prefix(*value, unit) : kNoValue;
 }
 
+thread_local FigureLog* current_log = nullptr;
+
 }  // namespace
+
+FigureLog::FigureLog() : before_(current_log) { current_log = this; }
+FigureLog::~FigureLog() { current_log = before_; }
+
+std::string FigureLog::note(double value, std::string text) {
+  if (current_log != nullptr) current_log->told_.push_back({value, text});
+  return text;
+}
 
 std::string share_text(const std::optional<double>& share) {
   if (!share || !std::isfinite(*share)) return kNoValue;
   const double percent = *share * 100;
   if (percent > 0 && percent < 0.05) return "< 0.1 %";
-  return fmt::format("{:.1f} %", percent);
+  return FigureLog::note(*share, fmt::format("{:.1f} %", percent));
 }
 
 std::string utilisation_text(const std::optional<double>& share) {
   if (!share || !std::isfinite(*share)) return kNoValue;
   const double percent = *share * 100;
-  return percent == 0 || percent >= 1 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.2g} %", percent);
+  return FigureLog::note(*share, percent == 0 || percent >= 1 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.2g} %", percent));
 }
 
 std::string ms_text(double ns) { return fmt::format("{:.3f}", ns / 1e6); }
@@ -42,7 +52,7 @@ std::string bytes_rate_text(const std::optional<double>& rate) { return scaled(r
 
 std::string figure_text(const std::optional<double>& value, const char* unit) {
   if (!value || !std::isfinite(*value)) return kNoValue;
-  return three_digits(*value) + (*unit ? std::string(" ") + unit : std::string());
+  return FigureLog::note(*value, three_digits(*value) + (*unit ? std::string(" ") + unit : std::string()));
 }
 
 std::string tokens_text(const std::optional<double>& tokens) {
@@ -60,29 +70,31 @@ std::string mean_text(const TimeSummary& time) {
 std::string percent_text(const std::optional<double>& percent) { return percent ? fmt::format("{:.1f}", *percent) : kNoValue; }
 
 std::string time_text(double ns) {
-  if (std::abs(ns) >= 1e9) return fmt::format("{:.3f} s", ns / 1e9);
-  if (std::abs(ns) >= 1e6) return fmt::format("{:.3f} ms", ns / 1e6);
-  if (std::abs(ns) >= 1e3) return fmt::format("{:.2f} µs", ns / 1e3);
-  return fmt::format("{:.0f} ns", ns);
+  const double size = std::abs(ns);
+  return FigureLog::note(ns, size >= 1e9   ? fmt::format("{:.3f} s", ns / 1e9)
+                             : size >= 1e6 ? fmt::format("{:.3f} ms", ns / 1e6)
+                             : size >= 1e3 ? fmt::format("{:.2f} µs", ns / 1e3)
+                                           : fmt::format("{:.0f} ns", ns));
 }
 
 std::string rough_time(double ns) {
   const auto two_digits = [](double value) { return fmt::format("{:.{}f}", value, std::abs(value) < 9.95 ? 1 : 0); };
-  if (std::abs(ns) >= 9.995e8) return two_digits(ns / 1e9) + " s";
-  if (std::abs(ns) >= 9.995e5) return two_digits(ns / 1e6) + " ms";
-  if (std::abs(ns) >= 9.995e2) return two_digits(ns / 1e3) + " µs";
-  return fmt::format("{:.0f} ns", ns);
+  const double size = std::abs(ns);
+  return FigureLog::note(ns, size >= 9.995e8   ? two_digits(ns / 1e9) + " s"
+                             : size >= 9.995e5 ? two_digits(ns / 1e6) + " ms"
+                             : size >= 9.995e2 ? two_digits(ns / 1e3) + " µs"
+                                               : fmt::format("{:.0f} ns", ns));
 }
 
 std::string rough_count(double count) {
   const double size = count < 1000 ? 1 : std::pow(10.0, std::floor(std::log10(count)) - 2);
-  return count < 9.95 ? fmt::format("{:.1f}", count)
-                      : count_text(static_cast<std::uint64_t>(std::min(std::round(count / size) * size, 1e18)));
+  return FigureLog::note(count, count < 9.95 ? fmt::format("{:.1f}", count)
+                                             : count_text(static_cast<std::uint64_t>(std::min(std::round(count / size) * size, 1e18))));
 }
 
 std::string rough_share(double share) {
   if (share > 0 && share < 0.01) return "less than 1 %";
-  return fmt::format("{:.0f} %", share * 100);
+  return FigureLog::note(share, fmt::format("{:.0f} %", share * 100));
 }
 
 std::string metric_text(std::string_view metric, double value) {
@@ -100,7 +112,7 @@ std::string exact_ms_text(double ns) { return fmt::format("{:.6f}", ns / 1e6); }
 std::string us_text(double ns) { return fmt::format("{:.2f}", ns / 1e3); }
 
 std::string plural(std::uint64_t count, const std::string& one, const std::string& several) {
-  return count_text(count) + " " + (count == 1 ? one : several.empty() ? one + "s" : several);
+  return FigureLog::note(static_cast<double>(count), count_text(count) + " " + (count == 1 ? one : several.empty() ? one + "s" : several));
 }
 
 double round_up(double value) {

@@ -40,6 +40,25 @@ std::string rough_share(double share);  // "81 %"
 
 std::string metric_text(std::string_view metric, double value);  // "12.3 %", "1.20 GB/s", "1.98 GHz"
 
+// The figures that the functions above put into words on this thread, as long as it lives: a check holds them against run.json.
+struct ToldFigure {
+  double value = 0;  // shares from 0 to 1, times in nanoseconds
+  std::string text;
+};
+class FigureLog {
+ public:
+  FigureLog();
+  ~FigureLog();
+  FigureLog(const FigureLog&) = delete;
+  FigureLog& operator=(const FigureLog&) = delete;
+  const std::vector<ToldFigure>& told() const { return told_; }
+  static std::string note(double value, std::string text);  // returns the text
+
+ private:
+  std::vector<ToldFigure> told_;
+  FigureLog* before_;
+};
+
 double round_up(double value);                           // the next of 1, 2, 5, 10 … that holds it: where an axis ends
 std::optional<double> ratio(double part, double whole);  // nothing where the whole is not above zero
 inline std::optional<double> part_of(Ns part, Ns whole) { return ratio(static_cast<double>(part), static_cast<double>(whole)); }

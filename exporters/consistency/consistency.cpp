@@ -1,0 +1,285 @@
+#include "exporters/consistency/consistency.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "exporters/report/sections/executive_summary.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/run_json/run_json.h"
+
+namespace nl::exporters {
+namespace {
+
+using nlohmann::json;
+using namespace nlohmann::literals;
+
+// Times are whole nanoseconds, and means over GPUs are rounded one by one.
+constexpr double kRoundingNs = 64, kRounding = 1e-6;
+
+bool above(double part, double whole) { return part > whole * (1 + kRounding) + kRoundingNs; }
+bool apart(double a, double b) { return above(a, b) || above(b, a); }
+
+class FigureCheck {
+ public:
+  FigureCheck(const Run& run, std::vector<Contradiction>& out) : run_(run), out_(out) {}
+
+  void check() {
+    for (std::size_t i = 0; i < run_.stages.size(); ++i) check_stage(run_.stages[i], fmt::format("/stages/{}", i));
+    check_phases();
+    if (run_.kernels)
+      for (std::size_t i = 0; i < run_.kernels->size(); ++i) check_kernel((*run_.kernels)[i], fmt::format("/kernels/{}", i));
+    for (std::size_t i = 0; i < run_.findings.size(); ++i) check_saving(run_.findings[i], fmt::format("/findings/{}", i));
+    if (!run_.workload.unit_stage.empty() && stage_named(run_, run_.workload.unit_stage) == nullptr)
+      say("/workload/unit_stage", "names a stage that is not there");
+  }
+
+ private:
+  void say(std::string where, std::string what) { out_.push_back({std::move(where), std::move(what)}); }
+
+  void not_above(const std::string& where, const char* part, double part_ns, const char* whole, double whole_ns) {
+    if (above(part_ns, whole_ns)) say(where, fmt::format("{} ({:.0f} ns) is more than {} ({:.0f} ns)", part, part_ns, whole, whole_ns));
+  }
+  void equal(const std::string& where, const char* one, double one_ns, const char* other, double other_ns) {
+    if (apart(one_ns, other_ns)) say(where, fmt::format("{} ({:.0f} ns) differs from {} ({:.0f} ns)", one, one_ns, other, other_ns));
+  }
+
+  void check_times(const TimeSummary& time, const std::string& where) {
+    if (time.count == 0) return;
+    const auto total_ns = static_cast<double>(time.total_ns), count = static_cast<double>(time.count);
+    if (apart(time.mean_ns * count, total_ns) && std::abs(time.mean_ns * count - total_ns) > count)
+      say(where, "the mean times the count differs from the total");
+    not_above(where, "the shortest", static_cast<double>(time.min_ns), "the median", time.median_ns);
+    not_above(where, "the median", time.median_ns, "the longest", static_cast<double>(time.max_ns));
+    not_above(where, "the 99th percentile", static_cast<double>(time.p99_ns), "the longest", static_cast<double>(time.max_ns));
+  }
+
+  void check_budget(const Budget& budget, const std::string& where) {
+    equal(where, "the sum of the parts", static_cast<double>(budget.sum_ns()), "the whole", static_cast<double>(budget.wall_ns));
+  }
+
+  void check_stage(const StageEntry& stage, const std::string& where) {
+    check_times(stage.wall, where);
+    if (!stage.budget) return;
+    check_budget(*stage.budget, where + "/budget");
+    const auto busy_ns = static_cast<double>(stage.budget->busy_ns()), wall_ns = static_cast<double>(stage.budget->wall_ns);
+    if (stage.foreign_gpu_ns)
+      not_above(where, "work launched elsewhere", static_cast<double>(*stage.foreign_gpu_ns), "the GPU's busy time", busy_ns);
+    double idle_ns = 0;
+    for (std::size_t i = 0; i < stage.gaps.size(); ++i) {
+      const StageGap& gap = stage.gaps[i];
+      const std::string place = fmt::format("{}/gaps/{}", where, i);
+      check_budget(gap.budget, place + "/budget");
+      not_above(place, "time without launches", static_cast<double>(gap.not_launching_ns), "the gap",
+                static_cast<double>(gap.budget.wall_ns));
+      if (wall_ns > 0 && std::abs(gap.wall_share - std::min(1.0, static_cast<double>(gap.budget.wall_ns) / wall_ns)) > 0.005)
+        say(place, "the share differs from the gap's time divided by that of the stage");
+      idle_ns += static_cast<double>(gap.budget.wall_ns);
+    }
+    not_above(where, "the gaps together", idle_ns, "the GPU's idle time", wall_ns - busy_ns);
+  }
+
+  void check_phases() {
+    if (run_.phases.phases.empty()) return;
+    double sum_ns = 0;
+    for (std::size_t i = 0; i < run_.phases.phases.size(); ++i) {
+      const Phase& phase = run_.phases.phases[i];
+      sum_ns += static_cast<double>(phase.wall_ns);
+      if (phase.budget) check_budget(*phase.budget, fmt::format("/phases/phases/{}/budget", i));
+    }
+    equal("/phases", "the sum of the phases", sum_ns, "the measured span", static_cast<double>(run_.phases.span_ns));
+  }
+
+  void check_kernel(const KernelEntry& kernel, const std::string& where) {
+    check_times(kernel.time, where);
+    for (const auto* splits : {&kernel.stages, &kernel.innermost}) {
+      double in_stages_ns = 0;
+      for (const StageSplit& split : *splits) in_stages_ns += static_cast<double>(split.total_ns);
+      not_above(where, "the time in all stages", in_stages_ns, "the kernel's time", static_cast<double>(kernel.time.total_ns));
+    }
+    if (kernel.graph_calls > kernel.time.count) say(where, "more calls in CUDA graphs than calls");
+  }
+
+  void check_saving(const Finding& finding, const std::string& where) {
+    const StageEntry* stage = finding.scope == RuleScope::kStage ? stage_named(run_, finding.subject) : nullptr;
+    if (finding.scope == RuleScope::kStage && stage == nullptr)
+      say(where, fmt::format("is about \"{}\", a stage that is not there", finding.subject));
+    if (stage != nullptr && finding.gain_per_window_ns && stage->wall.count > 0)
+      not_above(where, "the saving of a window", *finding.gain_per_window_ns, "the window", stage->wall.mean_ns);
+    if (finding.gain_share && *finding.gain_share > 1 + kRounding) say(where, "saves more than there is");
+    if (finding.confidence < 0 || finding.confidence > 1) say(where, "has a confidence outside of 0 to 1");
+    if (!finding.same_cause_as.empty() &&
+        std::none_of(run_.findings.begin(), run_.findings.end(), [&](const Finding& each) { return each.rule == finding.same_cause_as; }))
+      say(where, "has the cause of a finding that is not there");
+  }
+
+  const Run& run_;
+  std::vector<Contradiction>& out_;
+};
+
+// No sentence of a summary is about single entries of these.
+constexpr std::string_view kLongLists[] = {"timeline", "activity", "operator_steps", "operators", "layers",
+                                           "kernels",  "api",      "ranges",         "host",      "roofline"};
+
+// The numbers of run.json.
+class FigureIndex {
+ public:
+  explicit FigureIndex(const json& document) {
+    for (const auto& [key, part] : document.items())
+      if (std::find(std::begin(kLongLists), std::end(kLongLists), key) == std::end(kLongLists)) add(part, nullptr);
+    add_stages(document);
+    add_limits(document);
+    add_operators(document);
+  }
+
+  // Whether the value stands there, or is the quotient, the sum or the rate of figures of one entry.
+  bool has(double value) const { return near(figures_, value) || near(quotients_, value); }
+
+ private:
+  void add(const json& node, const json* parent) {
+    if (node.is_object()) add_quotients(node, parent);
+    if (node.is_structured())
+      for (const json& child : node) add(child, node.is_object() ? &node : parent);
+    if (node.is_array()) figures_.insert(static_cast<double>(node.size()));
+    if (!node.is_number()) return;
+    const double value = node.get<double>();
+    figures_.insert(value);
+    figures_.insert(1 - value);
+    if (value != 0) figures_.insert(1e9 / value);
+  }
+
+  // What a part takes of a whole step ("the forward pass 18 ms"), and the tokens of one prompt.
+  void add_stages(const json& document) {
+    const json batch = document.value("/latency/batch"_json_pointer, json());
+    for (const json& part : document.at("stages")) {
+      for (const json& whole : document.at("stages"))
+        if (whole.at("count") > 0) quotients_.insert(part.at("total_ns").get<double>() / whole.at("count").get<double>());
+      if (batch.is_number() && part.at("tokens_per_window").is_number())
+        quotients_.insert(part.at("tokens_per_window").get<double>() / batch.get<double>());
+    }
+  }
+
+  // How far measured times are from those that the GPU's limits allow, and what a finding saves of them.
+  void add_limits(const json& document) {
+    std::vector<double> times;
+    for (const char* part : {"latency", "stages", "perturbation"}) add_times(document.at(part), times);
+    for (const json& stage : document.at("efficiency"))
+      if (stage.at("ideal_ns").is_number() && stage.at("ideal_ns") > 0)
+        for (const double time_ns : times) quotients_.insert(time_ns / stage.at("ideal_ns").get<double>());
+    for (const json& finding : document.at("findings"))
+      for (const char* gain : {"gain_ns", "gain_per_window_ns", "gain_per_token_ns"})
+        if (finding.contains(gain) && finding.at(gain).is_number())
+          for (const double time_ns : times)
+            if (time_ns > 0) quotients_.insert(finding.at(gain).get<double>() / time_ns);
+  }
+
+  // What each type of operator takes of all of them.
+  void add_operators(const json& document) {
+    for (const json& step : document.at("operator_steps")) {
+      for (const json& child : step)
+        if (child.is_number()) add(child, nullptr);
+      for (const char* clock : {"host_ns", "gpu_ns"}) {
+        std::map<std::string, double> by_type;
+        double all = 0;
+        for (const json& call : step.at("calls"))
+          if (call.at(clock).is_number()) {
+            by_type[call.at("op_type").get<std::string>()] += call.at(clock).get<double>();
+            all += call.at(clock).get<double>();
+          }
+        for (const auto& [type, time_ns] : by_type) figures_.insert(time_ns / all);
+      }
+    }
+  }
+
+  static void add_times(const json& node, std::vector<double>& times) {
+    if (node.is_structured())
+      for (const json& child : node) add_times(child, times);
+    else if (node.is_number()) times.push_back(node.get<double>());
+  }
+
+  // Of the numbers of an entry and of the one around it.
+  void add_quotients(const json& entry, const json* around) {
+    std::vector<double> own, all;
+    for (const json& child : entry)
+      if (child.is_number() && child.get<double>() != 0) own.push_back(child.get<double>());
+    all = own;
+    if (around != nullptr)
+      for (const json& child : *around)
+        if (child.is_number() && child.get<double>() != 0) all.push_back(child.get<double>());
+    for (const double part : own)
+      for (const double whole : all) {
+        quotients_.insert(part / whole);
+        quotients_.insert(whole / part);
+        quotients_.insert(part / whole - 1);
+        quotients_.insert(part + whole);
+      }
+  }
+
+  static bool near(const std::set<double>& figures, double value) {
+    const auto found = figures.lower_bound(value - std::abs(value) * kRounding - 1e-12);
+    return found != figures.end() && *found <= value + std::abs(value) * kRounding + 1e-12;
+  }
+
+  std::set<double> figures_, quotients_;
+};
+
+void check_references(const Run& run, const json& document, std::vector<Contradiction>& out) {
+  for (std::size_t i = 0; i < run.findings.size(); ++i)
+    for (const FindingEvidence& evidence : run.findings[i].evidence) {
+      if (evidence.reference.empty()) continue;
+      bool there = false;
+      try {
+        there = document.contains(json::json_pointer(evidence.reference));
+      } catch (const json::exception&) {  // not a pointer at all
+      }
+      if (!there) out.push_back({fmt::format("/findings/{}", i), fmt::format("refers to {}, which is not there", evidence.reference)});
+    }
+}
+
+void check_sentences(const Run& run, const json& document, std::vector<Contradiction>& out) {
+  const FigureLog log;
+  const std::vector<std::string> sentences = report::executive_summary(run);
+  const FigureIndex index(document);
+  for (const ToldFigure& figure : log.told()) {
+    const auto told = std::find_if(sentences.begin(), sentences.end(),
+                                   [&](const std::string& sentence) { return sentence.find(figure.text) != std::string::npos; });
+    if (told != sentences.end() && !index.has(figure.value))
+      out.push_back({*told, fmt::format("\"{}\" ({}) stands nowhere in run.json", figure.text, figure.value)});
+  }
+}
+
+// A reader who finds "30 steps of 114 ms" and then "saves 74 of 117 ms per step" asks which it is. One sentence may have both and say so.
+void check_one_time(const Run& run, std::vector<Contradiction>& out) {
+  const FigureLog log;
+  const std::vector<std::string> sentences = report::executive_summary(run);
+  const auto text_of = [&](double value) {
+    const auto told = std::find_if(log.told().begin(), log.told().end(), [&](const ToldFigure& each) { return each.value == value; });
+    return told != log.told().end() ? told->text : std::string();
+  };
+  for (std::size_t i = 0; i < run.stages.size(); ++i) {
+    const std::string mean = text_of(run.stages[i].wall.mean_ns), median = text_of(run.stages[i].wall.median_ns);
+    if (mean.empty() || median.empty() || mean == median) continue;
+    const auto has = [](const std::string& sentence, const std::string& text) { return sentence.find(text) != std::string::npos; };
+    if (std::none_of(sentences.begin(), sentences.end(), [&](const std::string& each) { return has(each, mean) && has(each, median); }))
+      out.push_back({fmt::format("/stages/{}", i), fmt::format("the summary gives its mean ({}) and its median ({})", mean, median)});
+  }
+}
+
+}  // namespace
+
+std::vector<Contradiction> contradictions(const Run& run) {
+  std::vector<Contradiction> out;
+  FigureCheck(run, out).check();
+  const json document = json::parse(run_to_json(run));
+  check_references(run, document, out);
+  check_sentences(run, document, out);
+  check_one_time(run, out);
+  return out;
+}
+
+}  // namespace nl::exporters

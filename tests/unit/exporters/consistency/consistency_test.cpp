@@ -1,0 +1,103 @@
+#include "exporters/consistency/consistency.h"
+
+#include <algorithm>
+
+#include "exporters/report/text/figure_text.h"
+#include "exporters/run_json/run_json.h"
+#include "tests/catch.h"
+#include "tests/unit/exporters/sample_run.h"
+#include "tests/unit/files.h"
+#include "tests/unit/golden.h"
+
+using namespace nl;
+using nl::exporters::Contradiction;
+using nl::exporters::contradictions;
+using nl::test::has;
+
+namespace {
+
+Run real_run() { return exporters::run_from_json(test::read_text(test::kGolden + "h200-llama/run.json")); }
+
+bool says(const Run& run, const std::string& where, const std::string& what) {
+  const auto found = contradictions(run);
+  return std::any_of(found.begin(), found.end(), [&](const Contradiction& each) { return has(each.where, where) && has(each.what, what); });
+}
+
+}  // namespace
+
+TEST_CASE("consistency: real captures do not contradict themselves") {
+  for (const char* name : {"h200-llama", "h200-llava", "kineto", "onnxruntime"}) {
+    CAPTURE(name);
+    for (const Contradiction& each : contradictions(exporters::run_from_json(test::read_text(test::kGolden + name + "/run.json"))))
+      FAIL_CHECK(each.where << ": " << each.what);
+  }
+}
+
+TEST_CASE("consistency: parts above their whole are found") {
+  Run run = real_run();
+  SECTION("budget") {
+    run.stages[0].budget->gpu_compute_ns += run.stages[0].budget->wall_ns;
+    CHECK(says(run, "/stages/0/budget", "the sum of the parts"));
+  }
+  SECTION("phases") {
+    run.phases.span_ns /= 2;
+    CHECK(says(run, "/phases", "the sum of the phases"));
+  }
+  SECTION("mean and total") {
+    run.stages[0].wall.mean_ns *= 1.1;
+    CHECK(says(run, "/stages/0", "the mean times the count"));
+  }
+  SECTION("percentiles") {
+    run.stages[0].wall.p99_ns = 2 * run.stages[0].wall.max_ns;
+    CHECK(says(run, "/stages/0", "the 99th percentile"));
+  }
+  SECTION("stages of a kernel") {
+    (*run.kernels)[0].stages[0].total_ns = 2 * (*run.kernels)[0].time.total_ns;
+    CHECK(says(run, "/kernels/0", "the time in all stages"));
+  }
+}
+
+TEST_CASE("consistency: findings speak of what is there, and save no more than there is") {
+  Run run = real_run();
+  REQUIRE_FALSE(run.findings.empty());
+  Finding finding;
+  finding.rule = "made_up";
+  finding.scope = RuleScope::kStage;
+  finding.subject = run.stages[0].name;
+  SECTION("saving") {
+    finding.gain_per_window_ns = 2 * run.stages[0].wall.mean_ns;
+    run.findings.push_back(finding);
+    CHECK(says(run, "/findings/", "the saving of a window"));
+  }
+  SECTION("stage") {
+    finding.subject = "nowhere";
+    run.findings.push_back(finding);
+    CHECK(says(run, "/findings/", "a stage that is not there"));
+  }
+  SECTION("reference") {
+    finding.evidence.emplace_back().reference = "/stages/99/budget";
+    run.findings.push_back(finding);
+    CHECK(says(run, "/findings/", "refers to /stages/99/budget"));
+  }
+  SECTION("cause") {
+    finding.same_cause_as = "nothing";
+    run.findings.push_back(finding);
+    CHECK(says(run, "/findings/", "the cause of a finding"));
+  }
+}
+
+TEST_CASE("consistency: a log has what is put into words while it lives") {
+  exporters::rough_time(1e6);
+  const exporters::FigureLog log;
+  exporters::rough_time(2e6);
+  {
+    const exporters::FigureLog inner;
+    exporters::share_text(0.25);
+    CHECK(inner.told().size() == 1);
+  }
+  exporters::plural(3, "kernel");
+  REQUIRE(log.told().size() == 2);
+  CHECK(log.told()[0].text == "2.0 ms");
+  CHECK(log.told()[0].value == 2e6);
+  CHECK(log.told()[1].text == "3 kernels");
+}

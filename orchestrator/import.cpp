@@ -134,6 +134,7 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
     for (const auto& file : files_in(bundle / "counters" / counted)) add(Gives::kCounters, file, request);
   request.operators = bundle / kOperatorsFolder;
   request.session = bundle / kSessionRecord;
+  request.facts = bundle / kFactsFolder;
   for (const auto& file : parsers::stack_files(bundle / kFactsFolder)) add(Gives::kHostStacks, file, request);
 }
 

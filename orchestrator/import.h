@@ -18,6 +18,7 @@ struct ImportRequest {
   bool copy = false;                                                             // a blanked copy of the export into the bundle
   std::filesystem::path operators = {};  // the folder of an operator pass, of a bundle that is imported
   std::filesystem::path session = {};    // the record of a session, of such a bundle, too
+  std::filesystem::path facts = {};      // the folder in which its processes noted model, versions and backend
   RecordRun record = {};                 // as for run
 
   std::vector<std::filesystem::path> all_files() const;

@@ -14,6 +14,7 @@
 #include "orchestrator/capture/trace_nsys.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/read.h"
+#include "parsers/facts/facts.h"
 #include "parsers/stacks/stacks.h"
 
 namespace fs = std::filesystem;
@@ -65,7 +66,12 @@ class ImportReader {
     evidence_.created_at = bundle_.created_at();
     evidence_.name = request_.config.run.name;
     evidence_.mode = "import";
-    evidence_.model = model_of(request_.config.model, {});
+    parsers::ProcessFacts facts;
+    if (!request_.facts.empty()) facts = parsers::read_facts(request_.facts);
+    evidence_.model = model_of(request_.config.model, facts.model);
+    evidence_.software.backend = facts.backend;
+    evidence_.software.versions = std::move(facts.versions);
+    evidence_.adaptations.insert(evidence_.adaptations.end(), facts.notes.begin(), facts.notes.end());
     evidence_.tracer = Tracer::kImport;
   }
 

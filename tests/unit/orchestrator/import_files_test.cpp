@@ -99,6 +99,7 @@ TEST_CASE("import takes of a bundle what its passes left") {
   ImportRequest request;
   add_input(bundle.root() / "b", request);
   CHECK(request.operators == bundle.root() / "b/operators");
+  CHECK(request.facts == bundle.root() / "b/facts");
   const fs::path stacks = bundle.put("facts/stacks-7.txt", "nl-stage stacks\t1\n");
   bundle.put("facts/facts-7.json", "{}");
   CHECK(all() == TakenFiles{{"nsys", {sqlite}}, {"ncu", {first, raw}}, {"counters", {stages, kernels, second}}, {"stacks", {stacks}}});

@@ -198,7 +198,9 @@ void BudgetSweep::note(const Lane& lane, const OpenSpan& open, const Gap& gap, N
   noted.budget.wall_ns = end_ns - start_ns;
   if (gap.launch && launch_waits_.follows_wait(lane.number, *gap.launch, start_ns)) noted.after_wait_ns = end_ns - start_ns;
   std::vector<std::uint32_t>& samples = table.add(noted);
-  if (host_) host_->find(gap.launch ? static_cast<std::uint32_t>(gap.launch->thread) : span.thread, start_ns, end_ns, samples);
+  if (!host_) return;
+  const std::uint32_t thread = gap.launch ? host_->watched(static_cast<std::uint32_t>(gap.launch->thread), span.thread) : span.thread;
+  host_->find(thread, start_ns, end_ns, samples);
 }
 
 // Idle until a launch that the GPU could have used earlier.
@@ -217,7 +219,7 @@ void BudgetSweep::charge_host(const Lane& lane, const BudgetSpan& span, const Ga
   launch_waits_.add(lane.number, {start_ns, gap.launch, rest_ns, end_ns - launched, span.thread}, sum.launch_waits);
   if (!host_ || rest_ns <= 0) return;
   waiting_.rest(lane.number, span.thread, start_ns, launched, parts_);
-  host_->add(lane.number, span.target, static_cast<std::uint32_t>(gap.launch->thread), start_ns, parts_);
+  host_->add(lane.number, span.target, host_->watched(static_cast<std::uint32_t>(gap.launch->thread), span.thread), start_ns, parts_);
 }
 
 void BudgetSweep::tell(const Lane& lane, const BudgetSpan& span, BudgetBin bin, Ns start_ns, Ns end_ns) {

@@ -162,6 +162,12 @@ void HostWatch::add(std::size_t lane, std::uint32_t target, std::uint32_t thread
   add_os_calls(lane, thread, start_ns, parts, hits);
 }
 
+std::uint32_t HostWatch::watched(std::uint32_t launching, std::uint32_t staged) const {
+  const auto sampled = [&](std::uint32_t thread) { return thread < samples_.size() && !samples_[thread].empty(); };
+  if (sampled(launching) || !sampled(staged) || launching >= trace_.threads.size()) return launching;
+  return trace_.threads[launching].process == trace_.threads[staged].process ? staged : launching;
+}
+
 void HostWatch::find(std::uint32_t thread, Ns start_ns, Ns end_ns, std::vector<std::uint32_t>& samples) const {
   if (thread >= samples_.size()) return;
   const auto earlier = [&](std::uint32_t sample, Ns time_ns) { return trace_.host.samples[sample].time_ns < time_ns; };

@@ -76,6 +76,9 @@ class HostWatch {
   // previous wait of the lane.
   void add(std::size_t lane, std::uint32_t target, std::uint32_t thread, Ns start_ns, const Spans& parts);
   std::vector<HostHits> take();
+  // Whose samples tell what a launch waited for: those of its thread. Where that thread was not sampled, as the threads on which JAX
+  // copies its inputs, those of the thread that has the stage.
+  std::uint32_t watched(std::uint32_t launching, std::uint32_t staged) const;
   // Adds the samples of a thread in that time to `samples`.
   void find(std::uint32_t thread, Ns start_ns, Ns end_ns, std::vector<std::uint32_t>& samples) const;
 

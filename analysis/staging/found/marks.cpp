@@ -60,9 +60,9 @@ class ThreadMarks {
 
   void find() {
     find_train_steps();
-    find_calls(nvtx::kModelCall, StageKind::kBatch);
-    find_calls(key_of(StageKind::kDenoiseStep), StageKind::kDenoiseStep);
-    for (const std::string& function : compiled_functions()) find_calls(function, StageKind::kOther);
+    find_calls({std::string(nvtx::kModelCall)}, StageKind::kBatch);
+    find_calls({std::string(key_of(StageKind::kDenoiseStep))}, StageKind::kDenoiseStep);
+    find_calls(compiled_functions(), StageKind::kOther);
   }
 
  private:
@@ -72,7 +72,7 @@ class ThreadMarks {
   }
 
   // Functions that JAX compiles, which the first call of each shows. A call only hands the work over; what the program does until it calls
-  // the function again is a part of its step.
+  // one of them again is a part of its step.
   std::set<std::string> compiled_functions() const {
     std::set<std::string> names;
     for (std::size_t i = 0; i + 1 < ranges_.size(); ++i)
@@ -104,10 +104,10 @@ class ThreadMarks {
 
   // Calls of a model. One that steps of decoding follow has read their prompt; else each lasts until the next, with what the program
   // does in between.
-  void find_calls(std::string_view name, StageKind kind) {
+  void find_calls(const std::set<std::string>& names, StageKind kind) {
     std::vector<std::size_t> calls;
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
-      if (ranges_[i].name != name) continue;
+      if (!names.contains(ranges_[i].name)) continue;
       if (kind == StageKind::kBatch && stage_kind(next_name(i)) == StageKind::kDecodeStep)
         add(ranges_[i].start_ns, ranges_[i].end_ns, StageKind::kPrefill);
       else calls.push_back(i);

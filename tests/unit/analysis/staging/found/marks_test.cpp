@@ -131,6 +131,22 @@ TEST_CASE("a step of a function that JAX compiles lasts until its next call") {
   CHECK(found_in(b, "mine").empty());
 }
 
+TEST_CASE("of two functions that JAX compiles each lasts until a call of either") {
+  TraceBuilder b;
+  for (const Ns request : {0, 1000}) {
+    b.stage("read_prompt", request, request + 20);
+    for (int i = 1; i < 6; ++i) b.stage("next_token", request + 100 * i, request + 100 * i + 20);
+  }
+  b.stage("compile", 5, 15);
+  b.stage("compile", 105, 115);
+  const auto prompts = found_in(b, "read_prompt"), tokens = found_in(b, "next_token");
+  REQUIRE(prompts.size() == 2);
+  REQUIRE(tokens.size() == 10);
+  CHECK(prompts[0].end_ns == 100);
+  CHECK(tokens[0].end_ns == 200);
+  CHECK(prompts[1].end_ns == 1100);
+}
+
 TEST_CASE("marks of generation need nothing more") {
   TraceBuilder b;
   b.stage("prefill", 0, 100);

@@ -135,8 +135,9 @@ enum class HostWork : std::uint8_t {
   kLogging,    // printing, logging, progress bars
   kJson,       // reading and writing JSON
   kSleep,      // asleep on purpose
+  kExchange,   // with other processes: collectives on the host, MPI
 };
-inline constexpr std::size_t kHostWorks = 16;
+inline constexpr std::size_t kHostWorks = 17;
 
 // Idle time of a GPU inside the windows of a stage.
 enum class GapKind : std::uint8_t {

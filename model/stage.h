@@ -246,6 +246,13 @@ struct StageEntry {
       any = any || (devices.size() > 1 && outlasts(static_cast<double>(gpu.launched_ns), static_cast<double>(gpu.budget.wall_ns)));
     return any;
   }
+  // True where the host launches before the GPU has done what it was given: most of the GPU's time in a window is then work of earlier ones. How
+  // long a single window lasts follows from when the host waits; the mean is what a step takes.
+  bool runs_ahead() const {
+    if (!foreign_gpu_ns || !budget) return false;
+    const Ns busy_ns = budget->gpu_compute_ns + budget->communication_ns + budget->exposed_copy_ns;
+    return 2 * busy_ns > budget->wall_ns && 2 * *foreign_gpu_ns > busy_ns;
+  }
   static bool outlasts(double work_ns, double wall_ns) { return wall_ns > 0 && work_ns > 1.05 * wall_ns; }
 };
 

@@ -418,6 +418,7 @@ std::string_view host_work_text(HostWork kind) {
     case HostWork::kLogging: return "printing and logging";
     case HostWork::kJson: return "reading and writing JSON";
     case HostWork::kSleep: return "sleeping";
+    case HostWork::kExchange: return "exchanging data with other processes";
   }
   return "other code";
 }

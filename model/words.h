@@ -90,7 +90,7 @@ inline constexpr auto kKeys<HostSampler> = std::to_array<std::string_view>({"non
 template <>
 inline constexpr auto kKeys<HostWork> =
     std::to_array<std::string_view>({"other", "tokenizer", "sampling", "generation", "model", "framework", "compiler", "sync",
-                                     "data_loader", "server", "garbage", "user", "optimizer", "logging", "json", "sleep"});
+                                     "data_loader", "server", "garbage", "user", "optimizer", "logging", "json", "sleep", "exchange"});
 template <>
 inline constexpr auto kKeys<GapKind> = std::to_array<std::string_view>({"recurring", "occasional", "between_launches"});
 template <>

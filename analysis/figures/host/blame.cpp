@@ -162,14 +162,17 @@ void BlameTable::name_own(std::span<const std::uint32_t> samples, HostBlame& bla
   if (const auto callee = callees.innermost(named->samples)) blame.callee = functions_[callee->place];
 }
 
-// The innermost function outside of the user's code that most samples are in. What PyTorch does around every module says nothing.
+// The innermost function of libraries that most samples are in, of those that the user's own code calls. What PyTorch does around every
+// module says nothing.
 void BlameTable::name_library(std::span<const std::uint32_t> samples, HostBlame& blame) const {
   SampleTally functions, lines, callers;
   for (const std::uint32_t sample : samples) {
     if (in_collection_[sample]) continue;
     const Stack& stack = stack_of(sample);
     for (SampleTally* tally : {&functions, &lines, &callers}) tally->begin();
-    for (std::size_t i = 0; i < stack.size(); ++i) {
+    const std::size_t own = own_place(stack);
+    const std::size_t first = own == stack.size() ? 0 : is_module_forward(trace_.host.frames[stack[own]]) ? own : own + 1;
+    for (std::size_t i = first; i < stack.size(); ++i) {
       const HostFrame& frame = trace_.host.frames[stack[i]];
       const bool plumbing = !is_native(frame) && (!works_.knows(stack[i]) || works_.of_frame(stack[i]) == HostWork::kFramework);
       const bool user = origins_[stack[i]] == CodeOrigin::kUser && !is_module_forward(frame);
@@ -177,7 +180,6 @@ void BlameTable::name_library(std::span<const std::uint32_t> samples, HostBlame&
       functions.see(function_of_frame_[stack[i]], i);
       lines.see(stack[i], i);
     }
-    const std::size_t own = own_place(stack);
     if (own < stack.size() && has_name(trace_.host.frames[stack[own]])) callers.see(function_of_frame_[stack[own]], own);
   }
   const auto named = functions.innermost(blame.samples);

@@ -39,6 +39,7 @@ constexpr ModuleWork kModules[] = {
     {HostWork::kDataLoader, "torch.utils.data datasets webdataset grain torchdata"},
     {HostWork::kLogging, "logging loguru tqdm rich wandb torch.utils.tensorboard tensorboardX tensorboard mlflow structlog"},
     {HostWork::kJson, "json orjson ujson simplejson"},
+    {HostWork::kExchange, "torch.distributed.distributed_c10d torch.distributed.c10d_logger torch.distributed.rpc mpi4py horovod"},
     {HostWork::kFramework, "torch accelerate"},
     {HostWork::kModel, "transformers"},
     {HostWork::kServer,
@@ -59,6 +60,8 @@ constexpr ModuleWork kLibraries[] = {
 constexpr std::string_view kSyncSource[] = {".item(", ".tolist(", ".cpu(", ".numpy(", "synchronize(", ".to(\"cpu\"", ".to('cpu'"};
 constexpr std::string_view kSleepSource[] = {"time.sleep(", "asyncio.sleep("};
 constexpr std::string_view kLoggingSource[] = {"print(", "logger.", "logging.", "log.info(", "log.debug(", "sys.stdout.", "sys.stderr."};
+constexpr std::string_view kExchangeSource[] = {".Allreduce(", ".Allgather(", ".Alltoall(", ".Barrier(",
+                                                ".Bcast(",     ".Recv(",      ".Sendrecv("};  // MPI
 constexpr std::string_view kJsonSource[] = {"json.dump", "json.load"};
 constexpr std::string_view kChoosesToken[] = {"multinomial(", "argmax("};
 constexpr std::string_view kSamplesInLoop[] = {"softmax(", "logits_processor(", "stopping_criteria(", "next_token"};
@@ -111,6 +114,7 @@ bool reorders_cache(std::string_view function) {
 HostWork builtin_work(const HostFrame& frame) {
   if (source_has(frame.source, kSleepSource)) return HostWork::kSleep;
   if (source_has(frame.source, kJsonSource)) return HostWork::kJson;
+  if (source_has(frame.source, kExchangeSource)) return HostWork::kExchange;
   return source_has(frame.source, kLoggingSource) ? HostWork::kLogging : HostWork::kUser;
 }
 

@@ -102,10 +102,37 @@ Value sync_line_share(const Subject& s) {
   return line != nullptr ? Value::of(*line->time_ns).over(s.stage().wall.total_ns) : Value::not_captured();
 }
 
-// The recurring gaps of a stage, the longest first; those after it follow it in the list.
+bool waits_for_processes(const StageGap& gap) { return gap.host && gap.host->kind == HostWork::kExchange; }
+
+// The recurring gaps of a stage: first those in which the host has the most to do that is not launching. A process that waits for others
+// is not the cause while one of them has work of its own.
+std::vector<const StageGap*> recurring_gaps(const Subject& s) {
+  std::vector<const StageGap*> out;
+  for (const StageGap& gap : s.stage().gaps)
+    if (gap.kind == GapKind::kRecurring) out.push_back(&gap);
+  const auto later = [](const StageGap* gap) { return std::pair(waits_for_processes(*gap), -gap->not_launching_ns); };
+  std::stable_sort(out.begin(), out.end(), [&](const StageGap* a, const StageGap* b) { return later(a) < later(b); });
+  const auto waits = std::find_if(out.begin(), out.end(), [](const StageGap* gap) { return waits_for_processes(*gap); });
+  const bool others_work = waits != out.end() && waits != out.begin() && 4 * out.front()->not_launching_ns > (*waits)->not_launching_ns;
+  if (waits != out.end() && !others_work) std::rotate(out.begin(), waits, waits + 1);
+  return out;
+}
+
 const StageGap* recurring_gap(const Subject& s, std::size_t place) {
-  const auto& gaps = s.stage().gaps;
-  return place < gaps.size() && gaps[place].kind == GapKind::kRecurring ? &gaps[place] : nullptr;
+  const auto gaps = recurring_gaps(s);
+  return place < gaps.size() ? gaps[place] : nullptr;
+}
+
+// What other processes wait for the first gap's: at most as long as it takes, in each of their windows.
+Value gap_waited(const Subject& s) {
+  if (!s.budget()) return Value::not_captured();
+  const auto gaps = recurring_gaps(s);
+  if (gaps.empty() || waits_for_processes(*gaps.front())) return Value::of(0);
+  double waits_ns = 0;
+  for (const StageGap* gap : gaps)
+    if (waits_for_processes(*gap)) waits_ns += static_cast<double>(gap->budget.wall_ns);
+  const auto others = static_cast<double>(s.stage().wall.count - std::min(s.stage().wall.count, gaps.front()->windows));
+  return Value::of(std::min(waits_ns, others * gaps.front()->mean_ns));
 }
 
 // 0 where there is no such gap.
@@ -135,6 +162,12 @@ Value gap_code(const Subject& s) {
   return Value::of_text(blame->function ? std::string_view(blame->function->function) : host_work_text(blame->kind));
 }
 
+Value gap_work(const Subject& s) {
+  const HostBlame* blame = gap_blame<0>(s);
+  if (blame == nullptr) return s.run->host && s.budget() ? Value::none() : Value::not_captured();
+  return Value::of_text(key_of(blame->kind));
+}
+
 template <std::size_t Place>
 std::string gap_code_text(const Subject& s) {
   const HostBlame* blame = gap_blame<Place>(s);
@@ -149,7 +182,8 @@ Value gap_own_share(const Subject& s) {
 
 void add_gap_fields(std::vector<Field>& fields) {
   const FieldGroup add(fields, Capture::kCuda, Place::kRecurringGaps), sampled(fields, Capture::kHostStacks, Place::kRecurringGaps);
-  add("gap_time", Unit::kTime, "the recurring gap that takes the most time: mean of the windows that have it; 0: there is none",
+  add("gap_time", Unit::kTime,
+      "the recurring gap in which the host has the most to do that is not launching: mean of the windows that have it; 0: there is none",
       gap_value<0, &StageGap::mean_ns>);
   add("gap_share", Unit::kShare, "of `total_time`: this gap", gap_value<0, &StageGap::wall_share>);
   add("gap_windows", Unit::kCount, "windows that have it", gap_value<0, &StageGap::windows>);
@@ -160,6 +194,8 @@ void add_gap_fields(std::vector<Field>& fields) {
       gap_value<0, &StageGap::not_launching_ns>);
   add("gap_after_wait_time", Unit::kTime, "of `gap_total_time`: the launching thread's call before was a wait for the GPU",
       gap_value<0, &StageGap::after_wait_ns>);
+  add("gap_waited_time", Unit::kTime, "beside it: other processes wait for the one that has the gap", gap_waited);
+  sampled.text("gap_work", "the kind of work in it, as `stages[].gaps[].host.kind` of run.json has it", gap_work);
   sampled.text("gap_code", "what the host runs in it: a function, or the kind of work; in sentences with file and line", gap_code<0>,
                gap_code_text<0>);
   sampled("gap_samples", Unit::kCount, "samples in the gap", [](const Subject& s) {
@@ -167,8 +203,7 @@ void add_gap_fields(std::vector<Field>& fields) {
     return blame != nullptr ? Value::of(blame->samples) : s.run->host && s.budget() ? Value::of(0) : Value::not_captured();
   });
   sampled("gap_own_share", Unit::kShare, "of these samples: in the user's own code", gap_own_share);
-  add("next_gap_time", Unit::kTime, "the recurring gap that takes the second most time; 0: there is none",
-      gap_value<1, &StageGap::mean_ns>);
+  add("next_gap_time", Unit::kTime, "the next recurring gap; 0: there is none", gap_value<1, &StageGap::mean_ns>);
   sampled.text("next_gap_code", "what the host runs in that one", gap_code<1>, gap_code_text<1>);
 }
 
@@ -203,7 +238,7 @@ void add_host_code_fields(std::vector<Field>& fields) {
   add("host_data_loader_share", Unit::kShare, "likewise: it loads data", work_share<HostWork::kDataLoader>);
   add("host_server_share", Unit::kShare, "likewise: it is in an event loop, a queue or HTTP", work_share<HostWork::kServer>);
   add("host_other_share", Unit::kShare, "likewise: it is in other code of the program",
-      work_share<HostWork::kOther, HostWork::kUser, HostWork::kLogging, HostWork::kJson, HostWork::kSleep>);
+      work_share<HostWork::kOther, HostWork::kUser, HostWork::kLogging, HostWork::kJson, HostWork::kSleep, HostWork::kExchange>);
   add("host_optimizer_share", Unit::kShare, "of `total_time`: the GPU waits for a launch, and the host runs the optimizer",
       work_share<HostWork::kOptimizer>);
   add("garbage_share", Unit::kShare, "of `total_time`: the GPU waits for a launch during a garbage collection", garbage_share);

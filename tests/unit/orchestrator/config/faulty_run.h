@@ -11,10 +11,11 @@ inline constexpr const char* kGemm = "ampere_bf16_gemm_128x128";
 inline constexpr const char* kMap = "vectorized_elementwise_kernel";
 inline constexpr const char* kFlash = "flash_fwd_kernel";
 
-inline void storm(Run& run, std::uint64_t kernels_a_window, std::uint64_t small_in_ten) {
+inline void storm(Run& run, std::uint64_t kernels_a_window, std::uint64_t small_in_ten, double time_share = 0.4) {
   StageActivity& did = activity(run, kStep);
   did.kernels = did.graph_kernels = kernels_a_window * 20;
   did.small_kernels = did.kernels * small_in_ten / 10;
+  did.small_kernel_ns = static_cast<Ns>(time_share * static_cast<double>(stage(run, kStep).wall.total_ns));
 }
 
 inline void ungraphed(Run& run, std::uint64_t launches_a_window) {

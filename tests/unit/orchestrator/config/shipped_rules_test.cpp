@@ -57,6 +57,7 @@ const Case kCases[] = {
     NL_BIN("launch_bound_decode", "decode_step", launch_starved_ns, 0.11, 0.09),
     NL_BIN("launch_bound_stage", "prefill", launch_starved_ns, 0.11, 0.09),
     NL_BIN("launch_bound_stage", "prefill", launch_latency_ns, 0.11, 0.09),
+    {"small_kernel_storm", kStep, [](Run& run) { storm(run, 101, 7, 0.31); }, [](Run& run) { storm(run, 101, 7, 0.05); }},
     {"small_kernel_storm", kStep, [](Run& run) { storm(run, 101, 7); }, [](Run& run) { storm(run, 101, 6); }},
     {"graph_capture_missing", kStep, [](Run& run) { ungraphed(run, 51); }, [](Run& run) { ungraphed(run, 50); }},
     {"code_loaded_in_stage", kStep, [](Run& run) { code_loading(run, 16000000); }, [](Run& run) { code_loading(run, 14000000); }},
@@ -152,6 +153,8 @@ const Case kCases[] = {
     {"elementwise_chains", "prefill",
      [](Run& run) { activity(run, "prefill").elementwise_ns = 16000000, activity(run, "prefill").longest_elementwise_chain = 3; },
      [](Run& run) { activity(run, "prefill").elementwise_ns = 16000000, activity(run, "prefill").longest_elementwise_chain = 2; }},
+    {"device_imbalance", "prefill", [](Run& run) { stage(run, "prefill").devices = {{0, 40, 1}, {0, 39, 2}, {1, 100, 3}}; },
+     [](Run& run) { stage(run, "prefill").devices = {{0, 40, 1}, {0, 100, 2}}; }},  // two processes share one GPU
     {"device_imbalance", "prefill", [](Run& run) { stage(run, "prefill").devices = {{0, 79}, {1, 100}}; },
      [](Run& run) { stage(run, "prefill").devices = {{0, 80}, {1, 100}}; }},
 
@@ -330,6 +333,44 @@ TEST_CASE("bytes of which nobody knows whether they are read again: nothing is s
   run.operators.clear();
   judge(load_rules(shipped_rules(), {}), run);
   CHECK(find(run, {"poor_l2_locality", kGemm, nullptr, nullptr}) == nullptr);
+}
+
+TEST_CASE("windows of a host that runs ahead say nothing about jitter") {
+  Run run = healthy_run();
+  StageEntry& step = stage(run, kStep);
+  step.wall.p99_ns = 7500001;
+  step.foreign_gpu_ns = step.budget->wall_ns;
+  step.budget->gpu_compute_ns = step.budget->wall_ns;
+  judge(load_rules(shipped_rules(), {}), run);
+  CHECK(find(run, {"step_jitter", kStep, nullptr, nullptr}) == nullptr);
+}
+
+TEST_CASE("the process that works leads, not those that wait for it") {
+  Run run = healthy_run();
+  own_gap(run, 20000000);
+  StageEntry& step = stage(run, kStep);
+  step.gaps[0].windows = step.wall.count / 2;
+  step.gaps[0].mean_ns *= 2;
+  StageGap waits = step.gaps[0];
+  waits.budget.wall_ns = waits.not_launching_ns = 22000000;
+  waits.host->kind = HostWork::kExchange;
+  waits.host->function->function = "wait_for_all";
+  step.gaps.insert(step.gaps.begin(), waits);
+  judge(load_rules(shipped_rules(), {}), run);
+  const Finding* finding = find(run, {"recurring_gap", kStep, nullptr, nullptr});
+  REQUIRE(finding != nullptr);
+  CHECK(finding->action.starts_with("Shorten check"));
+  CHECK(finding->plain.ends_with("the other processes wait for it."));
+  CHECK(*finding->gain_ns > 39000000);  // its own time, and as much of the others' wait
+  CHECK(*finding->gain_ns < 41000000);
+  SECTION("where all of them only exchange data, that is the cause") {
+    run.findings.clear();
+    stage(run, kStep).gaps.pop_back();
+    judge(load_rules(shipped_rules(), {}), run);
+    const Finding* exchange = find(run, {"recurring_gap", kStep, nullptr, nullptr});
+    REQUIRE(exchange != nullptr);
+    CHECK(exchange->action.starts_with("Exchange the data on the GPU"));
+  }
 }
 
 TEST_CASE("ranges that end before their GPU work say nothing about jitter or a slow first step") {

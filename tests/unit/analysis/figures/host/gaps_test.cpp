@@ -73,6 +73,46 @@ TEST_CASE("gaps: a function of the user's that runs between two launches of ever
   CHECK(stage.gaps[1].not_launching_ns == 0);
 }
 
+TEST_CASE("gaps: where a thread of the library launches, the thread that has the stage says what it waited for") {
+  SteppingProgram p;
+  const auto main = p.frame("__main__", "main", 40), own = p.stack({main, p.frame("__main__", "augment", 12)}), rest = p.stack({main});
+  const auto helper = static_cast<std::uint32_t>(p.trace.threads.size());
+  p.trace.threads.push_back({p.trace.threads[0].process, 99});
+  for (int i = 0; i < 40; ++i)
+    p.step([&] {
+      p.work("fit", 40, 20'000, 15'000, rest);
+      p.run_host(2'000'000, own);
+      p.work("copy", 20'000, 5'000, rest);
+      p.trace.api_calls.back().thread = helper;
+      p.wait_for_gpu(rest);
+    });
+  const Run run = p.run_all();
+  const auto gaps = recurring(run);
+  REQUIRE(gaps.size() == 1);
+  REQUIRE(gaps[0]->host);
+  CHECK(blame_text(*gaps[0]->host) == "augment (__main__.py:12), called by main");
+}
+
+TEST_CASE("gaps: a function that exchanges data with other processes is named with the call that waits for them") {
+  SteppingProgram p;
+  const auto spawn = p.frame("multiprocessing.process", "BaseProcess.run", 103), main = p.frame("__main__", "main", 40),
+             average = p.frame("__main__", "average", 12), reduce = p.frame("torch.distributed.distributed_c10d", "all_reduce", 3000);
+  const auto own = p.stack({spawn, main, average, reduce}), rest = p.stack({spawn, main});
+  for (int i = 0; i < 40; ++i)
+    p.step([&] {
+      p.work("k", 40, 20'000, 15'000, rest);
+      p.run_host(2'000'000, own);
+      p.work("k2", 20'000, 5'000, rest);
+    });
+  const Run run = p.run_all();
+  const auto gaps = recurring(run);
+  REQUIRE(gaps.size() == 1);
+  REQUIRE(gaps[0]->host);
+  CHECK(gaps[0]->host->kind == HostWork::kExchange);
+  CHECK(blame_text(*gaps[0]->host).starts_with("average (__main__.py:12) in all_reduce"));
+  CHECK(gaps[0]->not_launching_ns > gaps[0]->budget.launch_starved_ns * 9 / 10);
+}
+
 TEST_CASE("gaps: a gap between two windows is one, and a wait before it is told") {
   SteppingProgram p;
   const auto loop = p.stack({p.frame("__main__", "decode", 20)}),

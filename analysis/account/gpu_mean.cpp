@@ -143,7 +143,8 @@ TargetFigures target_figures(const BudgetSums& sums, std::uint32_t target, std::
 }
 
 std::optional<GpuSpread> gpu_spread(const std::vector<StageDevice>& devices, const std::vector<Communication>& communication) {
-  if (devices.size() < 2) return std::nullopt;
+  const bool one = std::all_of(devices.begin(), devices.end(), [&](const StageDevice& each) { return each.device == devices[0].device; });
+  if (one) return std::nullopt;  // which several processes may share
   GpuSpread spread;
   spread.busy_share_min = 1;
   double compute = 0, most = 0;

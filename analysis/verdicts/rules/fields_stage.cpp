@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <limits>
+#include <map>
 #include <optional>
 
 #include "analysis/verdicts/rules/fields.h"
@@ -60,15 +60,13 @@ Value overlap(const Subject& s) {
 }
 
 Value device_imbalance(const Subject& s) {
-  Ns least = std::numeric_limits<Ns>::max(), most = 0;
-  int working = 0;  // a GPU that this stage leaves alone works for another
-  for (const StageDevice& gpu : s.stage().devices) {
-    if (gpu.busy_ns <= 0) continue;
-    ++working;
-    least = std::min(least, gpu.busy_ns);
-    most = std::max(most, gpu.busy_ns);
-  }
-  return working > 1 ? Value::of(1 - static_cast<double>(least) / static_cast<double>(most)) : Value::none();
+  std::map<std::int32_t, Ns> busy;  // by GPU, of all processes; a GPU that this stage leaves alone works for another
+  for (const StageDevice& gpu : s.stage().devices)
+    if (gpu.busy_ns > 0) busy[gpu.device] += gpu.busy_ns;
+  if (busy.size() < 2) return Value::none();
+  const auto [least, most] =
+      std::minmax_element(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return Value::of(1 - static_cast<double>(least->second) / static_cast<double>(most->second));
 }
 
 Value ideal_share(const Subject& s) { return efficiency<&StageEfficiency::ideal_ns>(s).over(s.stage().wall.mean_ns); }
@@ -201,6 +199,10 @@ void add_windows(std::vector<Field>& fields) {
   add("open_ranges", Unit::kCount, "ranges that never closed", of_stage<&S::open_ranges>);
   on_gpu("gpu_busy_time", Unit::kTime, "union of the GPU work launched in the windows; of several GPUs, the mean",
          of_stage<&S::gpu_busy_ns>);
+  on_gpu.truth(
+      "runs_ahead",
+      "most of the GPU's time in its ranges is work that was launched before them: single ranges say nothing then, their mean does",
+      [](const Subject& s) { return s.stage().foreign_gpu_ns ? Value::of_truth(s.stage().runs_ahead()) : Value::not_captured(); });
   on_gpu.truth("runs_on", "its ranges end before that work, because they do not wait for it",
                [](const Subject& s) { return s.stage().gpu_busy_ns ? Value::of_truth(s.stage().runs_on()) : Value::not_captured(); });
   on_gpu("overlap", Unit::kNumber, "plain sum of that work ÷ its union: 1 where nothing runs at the same time", overlap);

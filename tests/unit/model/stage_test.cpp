@@ -25,6 +25,19 @@ TEST_CASE("a stage runs on where its GPU work takes over a twentieth longer than
   CHECK_FALSE(stage.runs_on());
 }
 
+TEST_CASE("the host runs ahead where most of a busy GPU's time is work of earlier windows") {
+  StageEntry stage;
+  CHECK_FALSE(stage.runs_ahead());  // nothing is known of the GPU
+  stage.budget.emplace().wall_ns = 1000;
+  stage.budget->gpu_compute_ns = 900;
+  stage.foreign_gpu_ns = 450;
+  CHECK_FALSE(stage.runs_ahead());
+  stage.foreign_gpu_ns = 451;
+  CHECK(stage.runs_ahead());
+  stage.budget->gpu_compute_ns = 500;  // of a GPU that is mostly idle it says nothing
+  CHECK_FALSE(stage.runs_ahead());
+}
+
 TEST_CASE("of several GPUs one that runs on is enough, and their mean is not asked") {
   StageEntry stage;
   stage.wall.count = 1;

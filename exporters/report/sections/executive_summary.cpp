@@ -219,8 +219,8 @@ std::vector<Tile> unit_tiles(const Run& run) {
   const StageEntry& unit = *unit_stage(run);
   const std::string noun = unit_noun(run), several = units_noun(run);
   const auto bare = unprofiled_ns(run, unit);
-  const double best_ns = bare.value_or(unit.wall.median_ns);
-  const std::string note = bare ? beside(time_text(unit.wall.mean_ns), unit.wall.mean_ns / *bare - 1) : "median, traced";
+  const double best_ns = bare.value_or(unit.wall.mean_ns);
+  const std::string note = bare ? beside(time_text(unit.wall.mean_ns), unit.wall.mean_ns / *bare - 1) : "mean, traced";
   return {{capitalised("time per " + noun) + source_label(run), time_text(best_ns), note},
           {capitalised(several), count_text(unit.wall.count + unit.warmup_windows),
            unit.warmup_windows > 0 ? fmt::format("{} of them warm-up", unit.warmup_windows) : "all measured"},

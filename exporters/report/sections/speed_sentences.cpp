@@ -161,14 +161,13 @@ std::string unit_speed(const Run& run) {
   const std::string warmup = unit->warmup_windows > 0 ? fmt::format(", {} of them warm-up", unit->warmup_windows) : "";
   const std::string traced = bare ? fmt::format(" (unprofiled; with the profiler {})", rough_time(unit->wall.mean_ns)) : "";
   const std::string parts = parts_of_unit(run, *unit);
-  const std::uint64_t ranks = processes_of(*unit);
-  if (run.workload.kind == WorkloadKind::kCollective && ranks > 1)
-    return fmt::format("{} takes {} of {} in each of {} processes{}{}.", who(run),
-                       plural((unit->wall.count + unit->warmup_windows) / ranks, unit_noun(run), units_noun(run)),
-                       rough_time(bare.value_or(unit->wall.median_ns)), ranks, source_label(run), traced);
-  return fmt::format("{} {} {} of {}{}{}{}{}.", who(run), unit_verb(run),
-                     plural(unit->wall.count + unit->warmup_windows, unit_noun(run), units_noun(run)),
-                     rough_time(bare.value_or(unit->wall.median_ns)), larger_units(run), warmup, source_label(run), traced) +
+  const std::uint64_t all = unit->wall.count + unit->warmup_windows, processes = processes_of(*unit);
+  const bool in_step = processes > 1 && all % processes == 0;
+  const std::string each = in_step ? fmt::format(" in each of {} processes", processes) : "";
+  return fmt::format("{} {} {} of {}{}{}{}{}{}.", who(run), unit_verb(run),
+                     plural(in_step ? all / processes : all, unit_noun(run), units_noun(run)),
+                     rough_time(bare.value_or(unit->wall.mean_ns)), each, larger_units(run), in_step ? "" : warmup, source_label(run),
+                     traced) +
          (parts.empty() ? "" : fmt::format(" Of a step, traced, {}.", parts));
 }
 

@@ -150,7 +150,7 @@ std::string unit_verb(const Run& run) {
     case WorkloadKind::kTraining: return "trains:";
     case WorkloadKind::kEncoding: return "runs a model on";
     case WorkloadKind::kDiffusion: return "takes noise out of images:";
-    case WorkloadKind::kCollective: return "takes steps in several processes:";
+    case WorkloadKind::kCollective: return "takes";
     default: return "repeats";
   }
 }

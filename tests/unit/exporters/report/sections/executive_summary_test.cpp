@@ -129,6 +129,13 @@ TEST_CASE("summary: a program that generates nothing is told in its own units") 
   run.stages[0].warmup_windows = 1;
   CHECK(sentence_of(run, 0) ==
         "fit trains: 10 training steps of 100 ms, 1 of them warm-up. Of a step, traced, the forward pass 60 ms and the optimizer 10 ms.");
+  SECTION("in each of several processes") {
+    run.stages[0].warmup_windows = 0;
+    run.stages[0].wall.count = 10;
+    run.stages[0].devices.resize(2);
+    run.stages[0].devices[1].pid = 2;
+    CHECK(sentence_of(run, 0).starts_with("fit trains: 5 training steps of 100 ms in each of 2 processes. Of a step"));
+  }
   SECTION("batches") {
     run = run_of({window_of("batch", 5'000'000, 4)});
     run.workload.kind = nl::WorkloadKind::kEncoding;

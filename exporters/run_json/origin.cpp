@@ -54,10 +54,10 @@ void fields(auto& io, Ref<decltype(io), Workload> w) {
   io.known("working_directory", w.working_directory, "where it was started; null: not known");
   io("exit_status", w.exit_status, "of the first pass; null: not known", kAnySign);
   io("repository", w.repository, "the git repository of its script, or of where it was started; null: none");
-  io.code("kind", w.kind, "what the program does again and again");
-  io("kind_confidence", w.kind_confidence, "that it is of this kind, 0 to 1; 0: not known");
-  io("kind_witnesses", w.kind_witnesses, "how the kind is known");
-  io.known("unit_stage", w.unit_stage, "the stage whose windows are its units of work; null: nothing repeats");
+  io.code("kind", w.verdict.kind, "what the program does again and again");
+  io("kind_confidence", w.verdict.confidence, "that it is of this kind, 0 to 1; 0: not known");
+  io("kind_witnesses", w.verdict.witnesses, "how the kind is known");
+  io.known("unit_stage", w.verdict.unit_stage, "the stage whose windows are its units of work; null: nothing repeats");
 }
 
 void origin_fields(auto& io, Ref<decltype(io), Run> run) {

@@ -135,6 +135,12 @@ Value gap_code(const Subject& s) {
   return Value::of_text(blame->function ? std::string_view(blame->function->function) : host_work_text(blame->kind));
 }
 
+Value gap_work(const Subject& s) {
+  const HostBlame* blame = gap_blame<0>(s);
+  if (blame == nullptr) return s.run->host && s.budget() ? Value::none() : Value::not_captured();
+  return Value::of_text(key_of(blame->kind));
+}
+
 template <std::size_t Place>
 std::string gap_code_text(const Subject& s) {
   const HostBlame* blame = gap_blame<Place>(s);
@@ -162,6 +168,7 @@ void add_gap_fields(std::vector<Field>& fields) {
       gap_value<0, &StageGap::after_wait_ns>);
   sampled.text("gap_code", "what the host runs in it: a function, or the kind of work; in sentences with file and line", gap_code<0>,
                gap_code_text<0>);
+  sampled.text("gap_work", "what kind of work that is: user, tokenizer, data_loader, logging …", gap_work);
   sampled("gap_samples", Unit::kCount, "samples in the gap", [](const Subject& s) {
     const HostBlame* blame = gap_blame<0>(s);
     return blame != nullptr ? Value::of(blame->samples) : s.run->host && s.budget() ? Value::of(0) : Value::not_captured();

@@ -166,5 +166,6 @@ TEST_CASE("a denoising step of a transformer attends to its whole latent, and ha
   const double tokens = 2 * 256, width = 1152;
   CHECK(*called("denoise_step", 1e7, dit).efficiency[0].flops == Approx(28 * (24 * tokens * width * width + 4 * tokens * 256 * width)));
   dit.erase("sequence_tokens");
-  CHECK(called("denoise_step", 1e7, dit).efficiency[0].note == "its work is not known; set model.sequence_tokens");
+  CHECK(called("denoise_step", 1e7, dit).efficiency[0].note ==
+        "its work is not known; set model.sequence_tokens, or model.stage_flops.denoise_step");
 }

@@ -554,6 +554,29 @@ TEST_CASE("what limits the unit of a program is said in the unit's own word") {
   }
 }
 
+TEST_CASE("a recurring gap and the work that fills it are one finding, and launching is another") {
+  const Rules rules = load_rules(shipped_rules(), {});
+  for (const auto& [work, cause] : {std::pair(HostWork::kDataLoader, "host_data_loader"), std::pair(HostWork::kUser, "host_user")}) {
+    Run run = healthy_run();
+    own_gap(run, 12000000);
+    sampled_host(run, HostWork::kDataLoader, 30);
+    stage(run, kStep).gaps[0].host->kind = work;
+    judge(rules, run);
+    CAPTURE(cause, rules_of(run));
+    const Finding* gap = find(run, {"recurring_gap", kStep, nullptr, nullptr});
+    const Finding* loader = find(run, {"data_loader_delays_gpu", kStep, nullptr, nullptr});
+    REQUIRE(gap);
+    REQUIRE(loader);
+    CHECK(gap->cause == cause);
+    CHECK(loader->cause == "host_data_loader");
+    const bool one = work == HostWork::kDataLoader;  // else the loader is not what fills the gap
+    CHECK((gap->part_of.empty() != loader->part_of.empty()) == one);
+    for (const Finding& finding : run.findings)
+      if (const std::string at = finding.part_of; !at.empty())
+        CHECK(run.findings.at(std::stoul(at.substr(at.rfind('/') + 1))).cause == finding.cause);
+  }
+}
+
 // Whatever a capture has: each text with such words asks first whether something is generated.
 TEST_CASE("no shipped sentence with words of generation is open to a program that does not generate") {
   using namespace nl::analysis::rules;

@@ -30,6 +30,7 @@ Run rich_run_of(WorkloadKind kind, const std::string& unit) {
   for (nl::StageEfficiency& stage : run.efficiency)
     stage.terms.clear(), stage.assumptions.clear();  // of prompts, as the analysis made them
   run.workload.verdict = {kind, 1, {}, unit};
+  if (unit.empty()) run.latency = {};  // with figures of tokens it would be an older file of a program that generates
   run.latency.notes = {"no TTFT: no prefill was measured"};
   for (nl::StageEntry& stage : run.stages) stage.tokens_per_window = stage.tokens_per_s = 7;  // of whatever they are
   return run;

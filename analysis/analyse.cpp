@@ -44,7 +44,9 @@ Run with_facts(Run run, const Evidence& evidence) {
   run.hardware.gpus = std::move(gpus);
   run.software = evidence.software;
   run.model = evidence.model;
+  WorkloadVerdict verdict = std::move(run.workload.verdict);
   run.workload = evidence.workload;
+  run.workload.verdict = std::move(verdict);
   run.problems.insert(run.problems.begin(), evidence.problems.begin(), evidence.problems.end());
   run.provenance.tracer = evidence.tracer;
   run.provenance.passes = evidence.passes;
@@ -158,6 +160,7 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   run.activity = activity_curves(trace);
   if (run.kernels && !trace.stalls.empty() && !add_stalls(trace, *run.kernels)) notes.push_back({Code::kStallsUnmatched});
   run.clock = clock_fit(trace, run.stages);
+  run.workload.verdict = workload_kind(staged, run.stages);
   return run;
 }
 
@@ -182,11 +185,6 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
   const AnalysisOptions& options = knowledge.options;
   const StagedTrace staged(evidence.trace, options.warmup);
   Run run = with_facts(traced_run(staged, options), evidence);
-  WorkloadVerdict verdict = workload_kind(staged, run.stages);
-  run.workload.kind = verdict.kind;
-  run.workload.kind_confidence = verdict.confidence;
-  run.workload.kind_witnesses = std::move(verdict.witnesses);
-  run.workload.unit_stage = std::move(verdict.unit_stage);
   report_incomplete(run);
   tell_operators(evidence, staged, options.warmup, run);
   tell_counters(evidence, run);

@@ -108,11 +108,23 @@ bool is_incomplete(const Run& run) {
                      [](const Problem& problem) { return is_one_of(problem.code, kCaptureIncomplete); });
 }
 
+namespace {
+
+// Of older runs the kind is not known, but their stages and figures are.
+bool looks_like_generation(const Run& run) {
+  const Latency& latency = run.latency;
+  return latency.ttft || latency.prefill || latency.tpot || latency.output_tokens_per_s ||
+         std::any_of(run.stages.begin(), run.stages.end(),
+                     [](const StageEntry& stage) { return stage_kind(stage.name) == StageKind::kPrefill || is_decode(stage.name); });
+}
+
+}  // namespace
+
 bool generates(const Run& run) {
-  switch (run.workload.kind) {
+  switch (run.workload.verdict.kind) {
     case WorkloadKind::kGeneration:
     case WorkloadKind::kServing: return true;
-    case WorkloadKind::kUnknown: return run.workload.unit_stage.empty();  // of older runs it is not known
+    case WorkloadKind::kUnknown: return run.workload.verdict.unit_stage.empty() && looks_like_generation(run);
     default: return false;
   }
 }

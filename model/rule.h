@@ -27,6 +27,7 @@ struct Finding {
   RuleAbout about = RuleAbout::kWorkload;
   std::string cause;          // findings with the same word have one cause: "launches"; empty: none is known
   std::string same_cause_as;  // the rule of the finding that is worth the most of them; empty: this one, or it is alone
+  std::string part_of;        // a JSON pointer to that finding: "/findings/0". It stands before its parts
   Severity severity = Severity::kInfo;
   double confidence = 0;  // 0..1: (1 + weight of the evidence that holds) ÷ (2 + weight of all asked for)
   std::string message;
@@ -78,7 +79,7 @@ struct RuleSpec {
   int line = 0;
   RuleScope scope = RuleScope::kRun;
   RuleAbout about = RuleAbout::kWorkload;
-  std::string cause;              // see Finding
+  RuleText cause;                 // see Finding; findings of one rule may have different ones: "host_{gap_work}"
   std::optional<RuleText> where;  // which subjects it looks at; empty: all of its scope
   RuleText condition;
   double condition_weight = 1;  // of the confidence

@@ -25,7 +25,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "3.3.0";
+inline constexpr const char* kRunSchemaVersion = "3.4.0";
 
 struct StageSplit {
   std::string stage;
@@ -149,16 +149,20 @@ struct Repository {
   std::optional<bool> modified;  // files that git tracks differ from it
 };
 
+// What kind of program it is, how sure that is, and the stage whose windows are its units of work. The analysis concludes it.
+struct WorkloadVerdict {
+  WorkloadKind kind = WorkloadKind::kUnknown;
+  double confidence = 0;
+  std::vector<Remark> witnesses = {};
+  std::string unit_stage = {};  // "decode_step", "train_step", "step"; empty: nothing repeats
+};
+
 struct Workload {
   std::vector<std::string> command;
   std::string working_directory;
   std::optional<int> exit_status;             // of the first pass
   std::optional<Repository> repository = {};  // of its script, or of where it was started
-  // What kind of program it is. The analysis concludes it.
-  WorkloadKind kind = WorkloadKind::kUnknown;
-  double kind_confidence = 0;
-  std::vector<Remark> kind_witnesses = {};
-  std::string unit_stage = {};  // whose windows are counted: "decode_step", "train_step", "step"; empty: nothing repeats
+  WorkloadVerdict verdict = {};
 };
 
 struct ModelInfo {

@@ -38,7 +38,7 @@ constexpr std::string_view kDoNotSample = "--set {2}=0 runs without.";
 constexpr std::array<Words, kCodeCount> kWords = {{
     {Code::kNoStages, "no-stages", Severity::kMedium, ErrorKind::kCapture,
      "The capture has no ranges of the stages {0}: kernels are ranked by their total GPU time.",
-     "Mark prefill and decode with NVTX ranges of the domain LLM; docs/stages.md shows how."},
+     "Mark the program's stages with NVTX ranges of the domain LLM; docs/stages.md shows how."},
     {Code::kNoKernelInStages, "no-kernel-in-stages", Severity::kMedium, ErrorKind::kCapture,
      "No kernel was launched inside the stages {0}: kernels are ranked by their total GPU time.",
      "Mark the stages on the threads that launch kernels."},
@@ -287,15 +287,16 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     note(Code::kStepsNotRepeated, "steps-not-repeated", "No stages are inferred: no sequence of GPU work repeats."),
     note(Code::kStepsTooFew, "steps-too-few", "No stages are inferred: a sequence of {0} launches and waits repeats, but only {1} times."),
     note(Code::kStepsOfTraining, "steps-of-training",
-         "Prefill and decode are not inferred: a sequence of {0} launches and waits repeats {1} times, but it has kernels of training "
+         "The steps are not taken for generation: a sequence of {0} launches and waits repeats {1} times, but it has kernels of training "
          "(backward, optimizer)."),
     note(Code::kStepsWithoutProducts, "steps-without-products",
-         "Prefill and decode are not inferred: a sequence of {0} launches and waits repeats {1} times, but it has no matrix products."),
+         "The steps are not taken for generation: a sequence of {0} launches and waits repeats {1} times, but it has no matrix products."),
     note(Code::kStepsWithoutPrefill, "steps-without-prefill",
-         "Prefill and decode are not inferred: a sequence of {0} launches and waits repeats {1} times, but no prefill comes before it."),
+         "The steps are not taken for generation: a sequence of {0} launches and waits repeats {1} times, but no larger step comes before "
+         "it."),
     note(Code::kStepsWithoutTokens, "steps-without-tokens",
-         "Prefill and decode are not inferred: a sequence of {0} launches and waits repeats {1} times, but it does not look up an "
-         "embedding and choose a token."),
+         "The steps are not taken for generation: a sequence of {0} launches and waits repeats {1} times, but it does not look up an "
+         "embedding and make a choice (argmax, sampling)."),
     note(Code::kKindByStages, "kind-by-stages", "The stages {0} are marked."),
     note(Code::kKindByEngine, "kind-by-engine", "An inference engine marks its steps."),
     note(Code::kKindByTokens, "kind-by-tokens", "Each step looks up an embedding and chooses a token, and a larger step comes before."),
@@ -465,6 +466,17 @@ std::span<const std::string_view> code_keys() {
 std::string stage_title(const StageEntry& stage) {
   return stage.source == StageSource::kMarked ? stage.name : stage.name + " (" + std::string(key_of(stage.source)) + ")";
 }
+
+std::string stage_noun(std::string_view stage) {
+  switch (stage_kind(stage)) {
+    case StageKind::kDecodeStep: return "step";
+    case StageKind::kTrainStep: return "training step";
+    case StageKind::kDenoiseStep: return "denoising step";
+    default: return std::string(stage);
+  }
+}
+
+std::string stages_noun(std::string_view stage) { return stage_kind(stage) == StageKind::kBatch ? "batches" : stage_noun(stage) + "s"; }
 
 bool ended_early(const std::optional<ErrorKind>& failure) { return failure == ErrorKind::kInterrupted || failure == ErrorKind::kTimeout; }
 

@@ -163,6 +163,10 @@ inline bool is_decode(std::string_view name) { return name.starts_with(key_of(St
 // "decode", "decode (inferred)": where its windows come from stands behind every figure of an unmarked stage.
 std::string stage_title(const StageEntry& stage);
 
+// What people call one window of it: "training step", "batch"; a stage of the program's own by its name.
+std::string stage_noun(std::string_view stage);
+std::string stages_noun(std::string_view stage);  // several: "training steps", "batches"
+
 // What the problems of a run make of it. Problems that are only worth knowing change nothing.
 std::optional<ErrorKind> gravest(const std::vector<Problem>& problems);
 bool ended_early(const std::optional<ErrorKind>& failure);  // interrupted, or by a timeout

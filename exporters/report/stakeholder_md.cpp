@@ -77,7 +77,7 @@ Section aggregates(const Run& run) {
     if (bare) figure("Time per " + unit_noun(run) + label + ", unprofiled (ms)", ms_text(*bare));
     figure("Time per " + unit_noun(run) + label + ", traced (ms)", ms_text(unit->wall.mean_ns),
            ms_cell(unit->wall.count > 1, unit->wall.stddev_ns));
-  } else {
+  } else if (generates(run)) {
     times(first_token(run));
     times(per_token(run));
     const Headline rate = output_rate(run);
@@ -90,10 +90,10 @@ Section aggregates(const Run& run) {
   figure("GPU computing, longest stage" + label, share_text(busy));
   bool energy = !generates(run);
   for (const auto& stage : run.energy.stages)
-    if (energy && stage.stage == run.workload.unit_stage && stage.joules_per_window)
+    if (energy && stage.stage == run.workload.verdict.unit_stage && stage.joules_per_window)
       figure("Energy per " + unit_noun(run) + " (J)", figure_text(stage.joules_per_window));
   for (const auto& stage : run.energy.stages)
-    if (stage.joules_per_token)
+    if (stage.joules_per_token && generates(run))
       figure(figure_title("joules_per_token") + ", " + stage_title(run, stage.stage) + " (J)", figure_text(stage.joules_per_token)),
           energy = true;
   if (!energy && !has_iterations(run)) unknown.push_back(figure_title("joules_per_token") + " (J)");
@@ -128,7 +128,8 @@ Section mfu(const Run& run) {
   Table table{"MFU", {{"Scope"}, {"MFU", kRight}, {"MBU", kRight}}};
   const auto whole = [&](const char* key) { return figure_value(run, key); };
   if (whole("mfu") || whole("mbu"))
-    table.rows.push_back({"the model: prefill and decode by their times", utilisation_text(whole("mfu")), utilisation_text(whole("mbu"))});
+    table.rows.push_back({generates(run) ? "the model: prefill and decode by their times" : "the model", utilisation_text(whole("mfu")),
+                          utilisation_text(whole("mbu"))});
   for (const auto& entry : run.efficiency)
     table.rows.push_back({stage_title(run, entry.stage), utilisation_text(entry.mfu), utilisation_text(entry.mbu)});
   out.blocks = {table};
@@ -142,7 +143,7 @@ Section mfu(const Run& run) {
 
 Item takeaway(const Run& run, const StageEntry& stage) {
   std::string text = stage.wall.count > 0 ? rough_time(stage.wall.mean_ns) + " on average" : "no complete window";
-  if (stage.tokens_per_s) text += fmt::format(", {} tokens per second", rough_count(*stage.tokens_per_s));
+  if (stage.tokens_per_s && generates(run)) text += fmt::format(", {} tokens per second", rough_count(*stage.tokens_per_s));
   if (stage.budget && stage.budget->wall_ns > 0) {
     const auto share = [&](Ns ns) { return rough_share(static_cast<double>(ns) / static_cast<double>(stage.budget->wall_ns)); };
     text += fmt::format("; the GPU computes for {} of it and waits for its next work for {}", share(stage.budget->gpu_compute_ns),

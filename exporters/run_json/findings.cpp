@@ -74,6 +74,7 @@ void fields(auto& io, Ref<decltype(io), Finding> f) {
   io.code("about", f.about, "what it would change");
   io.known("cause", f.cause, "findings with the same one have it in common; null: none is known");
   io.known("same_cause_as", f.same_cause_as, "the rule of the finding that is worth the most of them; null: this one");
+  io.known("part_of", f.part_of, "a JSON pointer to that finding; null: this one, or not known, before 3.4");
   io.code("severity", f.severity, "how much it matters");
   io("confidence", f.confidence, "weight of the evidence that holds by that of all that was asked for", kFraction);
   io("message", f.message, "what was found");

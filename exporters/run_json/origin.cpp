@@ -49,15 +49,20 @@ void fields(auto& io, Ref<decltype(io), Repository> r) {
   io("modified", r.modified, "files that git tracks differed from it; null: not known");
 }
 
+// Beside the other fields of the workload, as they were before they had a struct of their own.
+void verdict_fields(auto& io, Ref<decltype(io), WorkloadVerdict> v) {
+  io.code("kind", v.kind, "what the program does again and again");
+  io("kind_confidence", v.confidence, "that it is of this kind, 0 to 1; 0: not known");
+  io("kind_witnesses", v.witnesses, "how the kind is known");
+  io.known("unit_stage", v.unit_stage, "the stage whose windows are its units of work; null: nothing repeats");
+}
+
 void fields(auto& io, Ref<decltype(io), Workload> w) {
   io("command", w.command, "the argument vector; empty for imported captures");
   io.known("working_directory", w.working_directory, "where it was started; null: not known");
   io("exit_status", w.exit_status, "of the first pass; null: not known", kAnySign);
   io("repository", w.repository, "the git repository of its script, or of where it was started; null: none");
-  io.code("kind", w.kind, "what the program does again and again");
-  io("kind_confidence", w.kind_confidence, "that it is of this kind, 0 to 1; 0: not known");
-  io("kind_witnesses", w.kind_witnesses, "how the kind is known");
-  io.known("unit_stage", w.unit_stage, "the stage whose windows are its units of work; null: nothing repeats");
+  verdict_fields(io, w.verdict);
 }
 
 void origin_fields(auto& io, Ref<decltype(io), Run> run) {

@@ -157,7 +157,7 @@ class RulesFile : YamlFile {
     spec.gain = optional_text(item, "gain");
     spec.gain_note = optional_text(item, "gain_note");
     if (const YamlTree* value = find(item, "about")) spec.about = word<RuleAbout>(*value, "about");
-    if (const YamlTree* value = find(item, "cause")) spec.cause = text(*value, "'cause'").text;
+    if (const YamlTree* value = find(item, "cause")) spec.cause = text(*value, "'cause'");
     if (const YamlTree* value = find(item, "limit")) spec.limit = number<std::uint64_t>(*value, "limit", 1, kMostFindings);
     return spec;
   }

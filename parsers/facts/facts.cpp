@@ -66,6 +66,7 @@ class Facts {
     for (const auto& [place, count] : member(facts, "errors").items())
       if (count.is_number()) out_.notes.push_back({Code::kMarksFailed, {place, fmt::format("{}", count.get<double>())}});
     for (const Json& model : member(facts, "models")) add_model(model, file.filename().string());
+    if (out_.model && member(facts, "models").size() == 1) add_inputs(member(facts, "steps"));
     if (const std::string backend = text_of_member(facts, "backend"); out_.backend.empty()) out_.backend = backend;
   }
   ProcessFacts take() { return std::move(out_); }
@@ -80,11 +81,38 @@ class Facts {
       if (config.name.empty()) config.name = text_of_member(model, "class");
       if (!config.notes.empty()) config.attributes["notes"] = fmt::format("{}", fmt::join(config.notes, "; "));
       add_loaded(model, config.attributes);
+      add_training(model, config.attributes);
       out_.model = ModelInfo{config.name, config.attributes, text_of_member(model, "precision")};
       most_tokens_ = tokens;
     } catch (const Error& error) {
       out_.notes.push_back({Code::kModelShapeUnknown, {text_of_member(model, "class"), error.message}});
     }
+  }
+
+  // What the one model of the process was called with: "8x512:30,8x128:4", as llm_shape.h has it. The first of several ranks tells.
+  void add_inputs(const Json& steps) {
+    const std::pair<const char*, const char*> kKinds[] = {{"call", "inputs"}, {"train", "training_inputs"}};
+    for (const auto& [kind, key] : kKinds) {
+      std::string sizes;
+      for (const Json& step : steps) {
+        const std::uint64_t batch = count_of_member(step, "batch"), tokens = count_of_member(step, "tokens");
+        if (text_of_member(step, "kind") != kind || batch == 0 || tokens <= batch || tokens % batch != 0) continue;
+        sizes += fmt::format("{}{}x{}:{}", sizes.empty() ? "" : ",", batch, tokens / batch, count_of_member(step, "count"));
+      }
+      if (!sizes.empty()) out_.model->attributes.try_emplace(key, sizes);
+    }
+  }
+
+  // A model with a head for words that is trained computes it for all of them.
+  static void add_training(const Json& model, std::map<std::string, std::string>& attributes) {
+    const Json& kind = member(model, "kind");
+    if (member(kind, "trains") != Json(true)) return;
+    const std::string name = text_of_member(model, "class");
+    const bool generates = member(kind, "generates") == Json(true);
+    const bool head = generates || name.find("MaskedLM") != std::string::npos || name.find("LMHead") != std::string::npos;
+    attributes["output_head"] = head ? "all" : "none";
+    if (generates && member(member(model, "config"), "is_encoder_decoder") != Json(true)) attributes["attention_mask"] = "causal";
+    if (member(model, "gradient_checkpointing") == Json(true)) attributes["gradient_checkpointing"] = "true";
   }
 
   // A module of the workload's own: no shape, but a type.

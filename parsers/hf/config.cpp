@@ -47,13 +47,14 @@ class TextModel {
   void map() {
     if (!type_.empty()) out_.attributes["architecture"] = type_;
     size("layers", {"num_hidden_layers", "n_layer", "num_layers", "n_layers"}, "the work of every stage");
-    size("hidden_size", {"hidden_size", "n_embd", "d_model"}, "the work of every stage");
+    size("hidden_size", {"hidden_size", "n_embd", "d_model", "dim"}, "the work of every stage");
     size("heads", {"num_attention_heads", "n_head", "n_heads"}, "the work of attention");
     size("vocab_size", {"vocab_size"}, "the work of the output head");
     map_mlp();
     map_attention();
     map_experts();
     map_window();
+    map_encoder();
     map_dtype();
     out_.attributes["tied_embeddings"] = tied() ? "true" : "false";
     optional_size("max_position", {"max_position_embeddings", "n_positions", "n_ctx"});
@@ -90,23 +91,37 @@ class TextModel {
     return key == "kv_heads" && type_ == "mistral" ? 8 : key == "vocab_size" ? 32000 : 0;
   }
 
+  // Each token attends to the whole sequence, in both directions.
+  bool encoder() const {
+    return is_one_of(type_, {"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "mpnet", "ernie", "modernbert"});
+  }
+
+  void map_encoder() {
+    if (!encoder() || in_.truth("is_decoder").value_or(false)) return;
+    out_.attributes["attention_mask"] = "full";
+    const auto layers = in_.whole({"num_hidden_layers"}), each = in_.whole({"global_attn_every_n_layers"});
+    if (type_ != "modernbert" || !layers || !each || *each <= 0 || !optional_size("sliding_window", {"local_attention"})) return;
+    put("sliding_layers", *layers - (*layers + *each - 1) / *each);
+  }
+
   bool plain_mlp() const {
-    return is_one_of(type_, {"gpt2", "gpt_neox", "gptj", "gpt_neo", "gpt_bigcode", "opt", "bloom", "falcon", "mpt", "phi", "starcoder2"});
+    return (encoder() && type_ != "modernbert") ||
+           is_one_of(type_, {"gpt2", "gpt_neox", "gptj", "gpt_neo", "gpt_bigcode", "opt", "bloom", "falcon", "mpt", "phi", "starcoder2"});
   }
 
   void map_mlp() {
     const bool gated = is_one_of(
-        type_, {"llama",      "mistral",           "mixtral",       "qwen2",          "qwen3", "qwen2_moe", "qwen3_moe", "qwen2_vl",
-                "qwen2_5_vl", "deepseek_v2",       "deepseek_v3",   "deepseek_vl_v2", "gemma", "gemma2",    "gemma3",    "gemma3_text",
-                "phi3",       "mllama_text_model", "qwen2_vl_text", "qwen2_5_vl_text"});
+        type_, {"llama",       "mistral",     "mixtral",           "qwen2",          "qwen3",          "qwen2_moe", "qwen3_moe", "qwen2_vl",
+                "qwen2_5_vl",  "deepseek_v2", "deepseek_v3",       "deepseek_vl_v2", "modernbert",     "gemma",     "gemma2",    "gemma3",
+                "gemma3_text", "phi3",        "mllama_text_model", "qwen2_vl_text",  "qwen2_5_vl_text"});
     out_.attributes["mlp"] = plain_mlp() ? "plain" : "gated";
     if (!gated && !plain_mlp())
       out_.notes.push_back(
           fmt::format("the architecture '{}' is not known by name: its feed-forward layer is taken as gated; --set model.mlp=plain "
                       "where it is not",
                       type_));
-    if (optional_size("intermediate_size", {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", "d_ff"})) return;
-    const auto width = in_.whole({"hidden_size", "n_embd", "d_model"});
+    if (optional_size("intermediate_size", {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", "d_ff", "hidden_dim"})) return;
+    const auto width = in_.whole({"hidden_size", "n_embd", "d_model", "dim"});
     if (plain_mlp() && width && *width > 0) put("intermediate_size", 4 * *width);  // what these families do where it is left out
     else if (!in_.whole({"moe_intermediate_size"})) size("intermediate_size", {"intermediate_size"}, "the work of the feed-forward layers");
   }
@@ -191,8 +206,8 @@ class TextModel {
   bool tied() const {
     for (const HfFields* fields : {&root_, &in_})
       if (const auto said = fields->truth("tie_word_embeddings")) return *said;
-    return is_one_of(type_, {"gemma", "gemma2", "gemma3", "gemma3_text", "gpt2", "gpt_neo", "gpt_bigcode", "opt", "bloom", "falcon", "mpt",
-                             "starcoder2"});
+    return encoder() || is_one_of(type_, {"gemma", "gemma2", "gemma3", "gemma3_text", "gpt2", "gpt_neo", "gpt_bigcode", "opt", "bloom",
+                                          "falcon", "mpt", "starcoder2"});
   }
 
   const HfFields& root_;

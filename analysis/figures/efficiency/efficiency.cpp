@@ -62,7 +62,8 @@ void add_note(StageEfficiency& stage, std::string_view note) {
 
 class StageFigures {
  public:
-  StageFigures(const Run& run, const LlmShape& shape) : shape_(shape), lengths_(token_lengths(run, shape)) {}
+  StageFigures(const Run& run, const LlmShape& shape)
+      : shape_(shape), lengths_(token_lengths(run, shape)), passes_per_step_(passes_per_step(run)) {}
 
   StageEfficiency work_of(const StageEntry& stage) {
     StageEfficiency out;
@@ -83,6 +84,11 @@ class StageFigures {
       case StageKind::kVisionEncoder:
       case StageKind::kVisionTower:
       case StageKind::kProjector: return seeing(kind, out);
+      case StageKind::kBatch:
+      case StageKind::kDenoiseStep: return encoding(kind, out);
+      case StageKind::kTrainStep:
+      case StageKind::kForward:
+      case StageKind::kBackward: return training(kind, out);
       default: add_note(out, fmt::format("the work of this stage is not known; set model.stage_flops.{0} and model.stage_bytes.{0}", name));
     }
   }
@@ -147,8 +153,68 @@ class StageFigures {
     else add_note(out, "the bytes are not known, because the dtype of the weights is not; set model.dtype (such as bf16)");
   }
 
+  // The missing keys of the shape; those of the vocabulary matter only where there is a head.
+  std::string missing_of_layers(bool head) const {
+    std::string keys;
+    for (const auto& key : head ? shape_.missing : shape_.layers_missing) keys += (keys.empty() ? "" : " and ") + key;
+    return keys;
+  }
+
+  void need(std::string& keys, bool known, const char* key) const {
+    if (!known) keys += fmt::format("{}model.{}", keys.empty() ? "" : " and ", key);
+  }
+
+  void add_assumptions(StageEfficiency& out) const {
+    out.assumptions.insert(out.assumptions.end(), shape_.assumptions.begin(), shape_.assumptions.end());
+  }
+
+  // A model that is called with whole sequences and keeps nothing of them. A denoising step attends to its whole latent.
+  void encoding(StageKind kind, StageEfficiency& out) const {
+    const bool denoising = kind == StageKind::kDenoiseStep;
+    std::string needed = missing_of_layers(false);
+    need(needed, !shape_.inputs.empty(), shape_.batch_size ? "sequence_tokens" : "batch_size and model.sequence_tokens");
+    need(needed, shape_.causal || denoising, "attention_mask");
+    if (!needed.empty()) return add_note(out, fmt::format("its work is not known; set {}, or model.stage_flops.{}", needed, out.stage));
+    take(forward_work(shape_, shape_.inputs, !denoising && *shape_.causal, false), out);
+    add_assumptions(out);
+  }
+
+  // The backward pass multiplies the gradients with the weights and with the activations: twice the forward pass.
+  void training(StageKind kind, StageEfficiency& out) const {
+    const bool wide = dtype_bytes(shape_.weight_dtype) == 4.0;  // automatic mixed precision is usual
+    out.dtype = wide ? configured_compute() : shape_.compute_dtype;
+    std::string needed = missing_of_layers(shape_.head.value_or(true));
+    need(needed, !shape_.training.empty(), shape_.batch_size ? "sequence_tokens" : "batch_size and model.sequence_tokens");
+    need(needed, shape_.causal.has_value(), "attention_mask");
+    need(needed, shape_.head.has_value(), "output_head");
+    if (!needed.empty()) return add_note(out, fmt::format("its work is not known; set {}, or model.stage_flops.{}", needed, out.stage));
+    StageWork work = forward_work(shape_, shape_.training, *shape_.causal, *shape_.head);
+    const double again = shape_.checkpointing ? 1 : 0, passes = kind == StageKind::kTrainStep ? passes_per_step_ : 1;
+    const char* recomputed = shape_.checkpointing ? ", which computes the forward pass again (activation checkpointing)" : "";
+    if (kind == StageKind::kBackward)
+      work = repeated(std::move(work), 2 + again, 2 + again, fmt::format("the backward pass takes twice the forward pass{}", recomputed));
+    if (kind == StageKind::kTrainStep)
+      work = repeated(std::move(work), (3 + again) * passes, (3 + again) * passes,
+                      fmt::format("{:.4g} forward and backward passes in a step: the backward pass takes twice the forward pass{}; the "
+                                  "optimizer's work is left out",
+                                  passes, recomputed));
+    take(std::move(work), out);
+    add_assumptions(out);
+  }
+
+  std::string configured_compute() const { return shape_.compute_dtype == shape_.weight_dtype ? "" : shape_.compute_dtype; }
+
+  // Gradients may add up over several passes.
+  static double passes_per_step(const Run& run) {
+    const StageEntry* step = stage_named(run, key_of(StageKind::kTrainStep));
+    const StageEntry* forward = stage_named(run, key_of(StageKind::kForward));
+    if (step == nullptr || forward == nullptr || step->wall.count == 0 || forward->wall.count == 0) return 1;
+    return static_cast<double>(forward->wall.count) / static_cast<double>(step->wall.count);
+  }
+
   const LlmShape& shape_;
   TokenLengths lengths_;
+  double passes_per_step_;
 };
 
 std::size_t working_devices(const Run& run) {

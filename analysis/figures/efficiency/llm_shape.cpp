@@ -53,6 +53,31 @@ class Attributes {
     return found;
   }
 
+  // "8x512:30,8x128:4": 30 calls with 8 sequences of 512 tokens, and 4 of 128; empty where one of them is no such number
+  std::vector<ModelInputs> inputs(const std::string& name) const {
+    const std::string value = text(name);
+    std::vector<ModelInputs> found;
+    for (std::size_t at = 0; at < value.size();) {
+      const std::size_t end = std::min(value.find(',', at), value.size());
+      const std::string_view each = std::string_view(value).substr(at, end - at);
+      const std::size_t by = std::min(each.find('x'), each.size()), times = std::min(each.find(':'), each.size());
+      const auto batch = parse(each.substr(0, by)), calls = parse(each.substr(std::min(times + 1, each.size())));
+      const auto length = by < times ? parse(each.substr(by + 1, times - by - 1)) : std::nullopt;
+      if (!batch || !length || !calls || *batch * *length * *calls <= 0) {
+        not_a_number(name, value);
+        return {};
+      }
+      found.push_back({*batch, *length, *calls});
+      at = end + 1;
+    }
+    return found;
+  }
+
+  std::optional<bool> either(const std::string& name, std::string_view yes, std::string_view no) const {
+    const std::string value = text(name);
+    return value == yes ? std::optional(true) : value == no ? std::optional(false) : std::nullopt;
+  }
+
   // "stage_flops.gemm" → "gemm"
   std::map<std::string, double> numbers_below(const std::string& prefix) const {
     std::map<std::string, double> found;
@@ -196,6 +221,17 @@ void read_run(const Attributes& in, LlmShape& shape) {
   shape.stage_bytes = in.numbers_below("stage_bytes");
 }
 
+// What is configured goes before what the process noted.
+void read_inputs(const Attributes& in, LlmShape& shape) {
+  shape.causal = in.either("attention_mask", "causal", "full");
+  shape.head = in.either("output_head", "all", "none");
+  shape.checkpointing = in.text("gradient_checkpointing") == "true";
+  shape.inputs = in.inputs("inputs");
+  shape.training = in.inputs("training_inputs");
+  const auto length = in.positive("sequence_tokens");
+  if (length && shape.batch_size) shape.inputs = shape.training = {{*shape.batch_size, *length, 1}};
+}
+
 // A config may state the parameters and the shape. If the two disagree, one of them is wrong, and a note says so.
 void check_parameters(const Attributes& in, LlmShape& shape) {
   const auto said = in.positive("parameters");
@@ -219,8 +255,11 @@ LlmShape read_llm_shape(const std::map<std::string, std::string>& attributes) {
     *value = in.positive(name).value_or(0);
     // A model of experts alone has no other feed-forward layer.
     const bool experts_only = std::string_view(name) == "intermediate_size" && in.positive("moe_intermediate_size");
-    if (*value == 0 && !experts_only) shape.missing.push_back(fmt::format("model.{}", name));
+    if (*value != 0 || experts_only) continue;
+    shape.missing.push_back(fmt::format("model.{}", name));
+    if (value != &shape.vocab_size) shape.layers_missing.push_back(shape.missing.back());
   }
+  const std::size_t sizes_missing = shape.missing.size();
   const std::string mlp = in.text("mlp");
   shape.gated_mlp = mlp.empty() ? !has_plain_mlp(in.text("architecture")) : mlp != "plain";
   if (mlp.empty() && shape.missing.empty())
@@ -228,11 +267,14 @@ LlmShape read_llm_shape(const std::map<std::string, std::string>& attributes) {
   shape.tied_embeddings = in.text("tied_embeddings") == "true";
   read_attention(in, shape);
   read_moe(in, shape);
+  shape.layers_missing.insert(shape.layers_missing.end(), shape.missing.begin() + static_cast<std::ptrdiff_t>(sizes_missing),
+                              shape.missing.end());
   shape.sliding_window = in.positive("sliding_window");
   if (shape.sliding_window) shape.sliding_layers = std::min(shape.layers, in.number("sliding_layers").value_or(shape.layers));
   read_vision(in, shape);
   read_dtypes(in, shape);
   read_run(in, shape);
+  read_inputs(in, shape);
   check_parameters(in, shape);
   if (const std::string notes = in.text("notes"); !notes.empty()) shape.assumptions.push_back(notes);
   return shape;

@@ -51,6 +51,12 @@ struct ProjectorShape {
   double images = 1;
 };
 
+// Calls of a model with inputs of one size.
+struct ModelInputs {
+  double batch = 0, length = 0;  // sequences, and tokens of each
+  double calls = 1;
+};
+
 struct LlmShape {
   double layers = 0, hidden_size = 0, heads = 0, kv_heads = 0, head_dim = 0, intermediate_size = 0, vocab_size = 0;
   bool gated_mlp = true;
@@ -66,10 +72,15 @@ struct LlmShape {
   std::string weight_dtype, compute_dtype, kv_dtype;  // empty: not known
   double tensor_parallel = 1;
   std::optional<double> batch_size, prompt_tokens, decode_tokens;
+  std::optional<bool> causal;                 // each token attends to those before it, or to all; empty: not known
+  std::optional<bool> head;                   // of a program that trains: the output head runs over all tokens; empty: not known
+  bool checkpointing = false;                 // the backward pass computes the forward pass again
+  std::vector<ModelInputs> inputs, training;  // of programs that do not generate: what a call of the model gets, a forward pass of training
   std::map<std::string, double> stage_flops, stage_bytes;  // of one window, for models other than transformers
 
-  std::vector<std::string> missing;      // keys without which the decoder's work is not known; empty: it is
-  std::vector<std::string> assumptions;  // what was not said and how it was taken
+  std::vector<std::string> missing;         // keys without which the decoder's work is not known; empty: it is
+  std::vector<std::string> layers_missing;  // of them, those without which that of its layers is not: all but the vocabulary
+  std::vector<std::string> assumptions;     // what was not said and how it was taken
 };
 
 // From ModelInfo::attributes. A value that makes no sense is left out, and `assumptions` says so.

@@ -17,6 +17,7 @@ struct TokenWindow {
   double context_sum_sliding = 0;
   bool cached = false;  // the context comes from the cache: it is read, and latent attention stays compressed
   double logit_tokens = 0;
+  bool generating = true;  // keys and values are kept; else nothing outlives the pass, and the head may not run at all
 };
 
 class DecoderTerms {
@@ -99,7 +100,7 @@ class DecoderTerms {
       term.formula = fmt::format("4·q·d·ΣC·L = 4·{:.10g}·{:.10g}·{}", shape_.heads, shape_.head_dim, context_text());
       term.flops = 4 * shape_.heads * shape_.head_dim * contexts * share_;
     }
-    add_cache_traffic(term, contexts);
+    if (window_.generating) add_cache_traffic(term, contexts);
     terms_.push_back(std::move(term));
   }
 
@@ -145,8 +146,10 @@ class DecoderTerms {
 
   void head() {
     const double D = shape_.hidden_size, V = shape_.vocab_size, logits = window_.logit_tokens;
-    terms_.push_back({"output head", fmt::format("2·D·V·logits = 2·{:.10g}·{:.10g}·{:.10g}", D, V, logits), 2 * D * V * logits * share_,
-                      D * V * head_bytes_ * window_.passes * share_});
+    if (window_.generating || logits > 0)
+      terms_.push_back({"output head", fmt::format("2·D·V·logits = 2·{:.10g}·{:.10g}·{:.10g}", D, V, logits), 2 * D * V * logits * share_,
+                        D * V * head_bytes_ * window_.passes * share_});
+    if (V == 0) return;  // its inputs are no words
     terms_.push_back({"embedding rows", fmt::format("T·D·{:.10g} B = {:.10g}·{:.10g}·{:.10g}", head_bytes_, window_.tokens, D, head_bytes_),
                       0, window_.tokens * D * head_bytes_ * share_});
   }
@@ -229,6 +232,32 @@ StageWork sam_work(const LlmShape& shape, double batch) {
   return work;
 }
 
+// The mean of the calls.
+struct InputSums {
+  double calls = 0, tokens = 0, context = 0, context_sliding = 0;
+};
+InputSums sums_of(const LlmShape& shape, const std::vector<ModelInputs>& inputs, bool causal) {
+  const double all = std::numeric_limits<double>::infinity(), window = shape.sliding_window.value_or(all);
+  InputSums sums;
+  for (const ModelInputs& each : inputs) {
+    const double rows = each.batch * each.calls;
+    sums.calls += each.calls;
+    sums.tokens += rows * each.length;
+    sums.context += rows * (causal ? context_sum(0, each.length, all) : each.length * each.length);
+    sums.context_sliding += rows * (causal ? context_sum(0, each.length, window) : each.length * std::min(each.length, window));
+  }
+  for (double* sum : {&sums.tokens, &sums.context, &sums.context_sliding}) *sum /= sums.calls;
+  return sums;
+}
+
+std::string inputs_text(const std::vector<ModelInputs>& inputs) {
+  if (inputs.size() == 1) return fmt::format("{:.10g} sequences of length {:.10g}", inputs[0].batch, inputs[0].length);
+  const auto [least, most] = std::minmax_element(
+      inputs.begin(), inputs.end(), [](const ModelInputs& a, const ModelInputs& b) { return a.batch * a.length < b.batch * b.length; });
+  return fmt::format("the mean of calls of {} sizes, from {:.10g}×{:.10g} to {:.10g}×{:.10g}", inputs.size(), least->batch, least->length,
+                     most->batch, most->length);
+}
+
 }  // namespace
 
 double context_sum(double start, double count, double window) {
@@ -273,6 +302,34 @@ StageWork decode_step_work(const LlmShape& shape, double batch, double prompt, d
       fmt::format("mean of {:.10g} steps at batch {:.10g}: one token per sequence, after {:.10g} tokens of prompt and on average "
                   "{:.10g} more",
                   steps, batch, prompt, (steps + 1) / 2));
+  return work;
+}
+
+StageWork forward_work(const LlmShape& shape, const std::vector<ModelInputs>& inputs, bool causal, bool head) {
+  const InputSums sums = sums_of(shape, inputs, causal);
+  const TokenWindow window{.tokens = sums.tokens,
+                           .passes = 1,
+                           .context_sum = sums.context,
+                           .context_sum_sliding = sums.context_sliding,
+                           .cached = false,
+                           .logit_tokens = head ? sums.tokens : 0,
+                           .generating = false};
+  StageWork work{DecoderTerms(shape, window).terms(), {}};
+  work.assumptions = {inputs_text(inputs) + ", padding included",
+                      causal ? "causal attention is exact: ΣC = T(T+1)/2 per sequence (tools that count T² show about twice as much)"
+                             : "each position attends to the whole sequence: ΣC = T² per sequence",
+                      head ? "the output head runs for every position" : "no output head",
+                      "lower bound: weights are read once per pass, activations stay on the chip"};
+  return work;
+}
+
+StageWork repeated(StageWork work, double times, double passes, const std::string& why) {
+  for (WorkTerm& term : work.terms) {
+    term.formula += fmt::format("; × {:.10g}", times);
+    term.flops *= times;
+    term.bytes *= passes;
+  }
+  work.assumptions.push_back(why);
   return work;
 }
 

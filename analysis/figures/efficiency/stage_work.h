@@ -25,6 +25,13 @@ StageWork decode_work(const LlmShape& shape, double batch, double prompt, double
 // The mean of those steps.
 StageWork decode_step_work(const LlmShape& shape, double batch, double prompt, double steps);
 
+// A pass over whole sequences that keeps nothing of them: a batch of an encoder, the forward pass of training. Without a causal mask each
+// token attends to the whole sequence.
+StageWork forward_work(const LlmShape& shape, const std::vector<ModelInputs>& inputs, bool causal, bool head);
+
+// `times` its FLOPs and `passes` its bytes: a backward pass has two products for each of the forward pass.
+StageWork repeated(StageWork work, double times, double passes, const std::string& why);
+
 // The terms are empty where the shape does not describe the vision part.
 StageWork vision_work(const LlmShape& shape, double batch);
 StageWork projector_work(const LlmShape& shape, double batch);

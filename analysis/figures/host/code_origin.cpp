@@ -1,55 +1,13 @@
 #include "analysis/figures/host/code_origin.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <span>
 #include <string_view>
+
+#include "analysis/figures/host/known_modules.h"
 
 namespace nl::analysis {
 namespace {
-
-using NameList = std::span<const std::string_view>;
-
-// Packages that launch GPU work, by the first part of a module's name.
-constexpr std::string_view kFrameworkModules[] = {
-    "accelerate",  "apex",         "bitsandbytes", "cupy",         "deepspeed", "diffusers", "equinox",
-    "flash_attn",  "flax",         "haiku",        "jax",          "jaxlib",    "keras",     "lightning",
-    "numba",       "onnxruntime",  "optax",        "optimum",      "peft",      "pycuda",    "pytorch_lightning",
-    "sglang",      "tensorflow",   "tensorrt",     "tensorrt_llm", "timm",      "torch",     "torchaudio",
-    "torchvision", "transformers", "triton",       "vllm",         "xformers"};
-
-// Modules of the standard library and packages whose files may lie anywhere: in an archive, inside the interpreter, in a test.
-constexpr std::string_view kInstalledModules[] = {"abc",         "aiohttp",     "ast",
-                                                  "asyncio",     "base64",      "bisect",
-                                                  "codecs",      "collections", "concurrent",
-                                                  "contextlib",  "copy",        "csv",
-                                                  "ctypes",      "dataclasses", "datasets",
-                                                  "datetime",    "decimal",     "enum",
-                                                  "fastapi",     "functools",   "gc",
-                                                  "genericpath", "glob",        "grpc",
-                                                  "hashlib",     "heapq",       "html",
-                                                  "http",        "importlib",   "inspect",
-                                                  "io",          "itertools",   "json",
-                                                  "logging",     "loguru",      "multiprocessing",
-                                                  "numpy",       "operator",    "orjson",
-                                                  "os",          "pandas",      "pathlib",
-                                                  "pickle",      "PIL",         "pkgutil",
-                                                  "posixpath",   "pydantic",    "queue",
-                                                  "random",      "ray",         "re",
-                                                  "requests",    "rich",        "runpy",
-                                                  "scipy",       "selectors",   "sentencepiece",
-                                                  "shutil",      "socket",      "socketserver",
-                                                  "ssl",         "starlette",   "string",
-                                                  "struct",      "subprocess",  "tempfile",
-                                                  "textwrap",    "threading",   "tiktoken",
-                                                  "time",        "tokenize",    "tokenizers",
-                                                  "tornado",     "tqdm",        "traceback",
-                                                  "types",       "typing",      "ujson",
-                                                  "urllib",      "uuid",        "uvicorn",
-                                                  "uvloop",      "wandb",       "warnings",
-                                                  "weakref",     "webdataset",  "websockets",
-                                                  "zipfile",     "zmq"};
 
 constexpr std::string_view kDriverLibraries[] = {"libtorch",       "libc10",       "libcuda",     "libcudart",     "libcublas",
                                                  "libcudnn",       "libcufft",     "libnvrtc",    "libnccl",       "libnvinfer",
@@ -59,10 +17,6 @@ constexpr std::string_view kSystemFolders[] = {"/usr/", "/lib/", "/lib64/", "/op
 constexpr std::string_view kInterpreters[] = {"python", "libpython", "node", "java", "ruby"};
 
 bool has_part(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-bool names_one(NameList names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
-
-std::string_view root_of(std::string_view module) { return module.substr(0, module.find('.')); }
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -84,11 +38,6 @@ bool is_installed(std::string_view file) { return is_package(file) || is_pythons
 
 bool is_generated(std::string_view file) { return has_part(file, "/torchinductor_") || file.starts_with("<eval_with_key>"); }
 
-// Collectives of PyTorch: on the host they wait for other processes, and launch nothing.
-bool exchanges_data(std::string_view module) {
-  return module == "torch.distributed.distributed_c10d" || module == "torch.distributed.c10d_logger";
-}
-
 CodeOrigin native_origin(std::string_view file) {
   const std::string_view name = last_part(file);
   for (const std::string_view library : kDriverLibraries)
@@ -106,10 +55,9 @@ CodeOrigin native_origin(std::string_view file) {
 
 CodeOrigin origin_of(const HostFrame& frame) {
   if (is_native(frame)) return native_origin(frame.file);
-  const std::string_view root = root_of(frame.module);
-  if (exchanges_data(frame.module)) return CodeOrigin::kLibrary;
-  if (names_one(kFrameworkModules, root) || is_generated(frame.file)) return CodeOrigin::kFramework;
-  return is_installed(frame.file) || names_one(kInstalledModules, root) ? CodeOrigin::kLibrary : CodeOrigin::kUser;
+  const auto known = known_origin(frame.module);
+  if (known == CodeOrigin::kFramework || is_generated(frame.file)) return CodeOrigin::kFramework;
+  return is_installed(frame.file) || known ? CodeOrigin::kLibrary : CodeOrigin::kUser;
 }
 
 bool is_standard_library(const HostFrame& frame) { return !is_native(frame) && is_pythons_own(frame.file); }

@@ -5,56 +5,20 @@
 #include <string_view>
 
 #include "analysis/figures/host/code_origin.h"
+#include "analysis/figures/host/known_modules.h"
 
 namespace nl::analysis {
 namespace {
 
-struct ModuleWork {
-  std::optional<HostWork> work;
-  // Separated by blanks. "torch": it and all below it; "a.b*": whatever begins so; "*.b_*": whatever has it inside
-  std::string_view patterns;
-};
-
-// The first that matches.
-constexpr ModuleWork kModules[] = {
-    {HostWork::kTokenizer,
-     "tokenizers tiktoken sentencepiece *.tokenization_* *tokenizer_manager* vllm.transformers_utils.tokenizer* "
-     "vllm.transformers_utils.detokenizer* vllm.v1.engine.detokenizer"},
-    {HostWork::kOther, "*.image_processing_*"},
-    {HostWork::kTokenizer, "*.processing_*"},
-    {HostWork::kSampling,
-     "transformers.generation.logits_process transformers.generation.stopping_criteria vllm.v1.sample vllm.model_executor.layers.sampler "
-     "vllm.model_executor.sampling_metadata sglang.srt.layers.sampler sglang.srt.sampling"},
-    {HostWork::kGeneration, "transformers.generation transformers.cache_utils"},
-    {HostWork::kCompiler, "vllm.compilation"},
-    {HostWork::kModel, "vllm.model_executor"},
-    {HostWork::kServer, "vllm.entrypoints vllm.engine vllm.v1.engine"},
-    {HostWork::kGeneration, "vllm"},
-    {HostWork::kModel, "sglang.srt.models sglang.srt.layers"},
-    {HostWork::kServer, "sglang.srt.entrypoints sglang.srt.managers.io_struct"},
-    {HostWork::kGeneration, "sglang"},
-    {HostWork::kOptimizer,
-     "torch.optim torch.cuda.amp.grad_scaler torch.amp.grad_scaler optax apex.optimizers bitsandbytes.optim deepspeed.ops.adam"},
-    {HostWork::kCompiler, "torch._dynamo torch._inductor torch._functorch torch._higher_order_ops torch.fx triton"},
-    {HostWork::kDataLoader, "torch.utils.data datasets webdataset grain torchdata"},
-    {HostWork::kLogging, "logging loguru tqdm rich wandb torch.utils.tensorboard tensorboardX tensorboard mlflow structlog"},
-    {HostWork::kJson, "json orjson ujson simplejson"},
-    {HostWork::kExchange, "torch.distributed.distributed_c10d torch.distributed.c10d_logger torch.distributed.rpc mpi4py horovod"},
-    {HostWork::kFramework, "torch accelerate"},
-    {HostWork::kModel, "transformers"},
-    {HostWork::kServer,
-     "asyncio concurrent.futures multiprocessing queue selectors socket socketserver ssl http aiohttp fastapi grpc ray starlette tornado "
-     "uvicorn uvloop websockets zmq"},
-    // Whose work it is, the caller says.
-    {{},
-     "abc collections contextlib copy dataclasses enum functools importlib inspect numpy os posixpath re threading "
-     "traceback types typing warnings weakref"},
+struct LibraryWork {
+  HostWork work;
+  std::string_view part;
 };
 
 // Native functions, by a part of their library's path.
-constexpr ModuleWork kLibraries[] = {
-    {HostWork::kTokenizer, "tokenizers"},
-    {HostWork::kFramework, "libtorch libc10 libcuda libcublas libcudnn"},
+constexpr LibraryWork kLibraries[] = {
+    {HostWork::kTokenizer, "tokenizers"}, {HostWork::kFramework, "libtorch"},  {HostWork::kFramework, "libc10"},
+    {HostWork::kFramework, "libcuda"},    {HostWork::kFramework, "libcublas"}, {HostWork::kFramework, "libcudnn"},
 };
 
 constexpr std::string_view kSyncSource[] = {".item(", ".tolist(", ".cpu(", ".numpy(", "synchronize(", ".to(\"cpu\"", ".to('cpu'"};
@@ -66,21 +30,6 @@ constexpr std::string_view kJsonSource[] = {"json.dump", "json.load"};
 constexpr std::string_view kChoosesToken[] = {"multinomial(", "argmax("};
 constexpr std::string_view kSamplesInLoop[] = {"softmax(", "logits_processor(", "stopping_criteria(", "next_token"};
 
-template <class Matches>
-bool any_pattern(std::string_view patterns, Matches matches) {
-  for (std::size_t at = 0, end = 0; at < patterns.size(); at = end + 1) {
-    end = std::min(patterns.find(' ', at), patterns.size());
-    if (matches(patterns.substr(at, end - at))) return true;
-  }
-  return false;
-}
-
-bool names_module(std::string_view pattern, std::string_view module) {
-  if (pattern.starts_with('*')) return module.find(pattern.substr(1, pattern.size() - 2)) != std::string_view::npos;
-  if (pattern.ends_with('*')) return module.starts_with(pattern.substr(0, pattern.size() - 1));
-  return module.starts_with(pattern) && (module.size() == pattern.size() || module[pattern.size()] == '.');
-}
-
 bool source_has(std::string_view text, std::span<const std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
@@ -91,15 +40,13 @@ bool asks_tensor(const HostFrame& frame) {
 }
 
 std::optional<HostWork> native_work(const HostFrame& frame) {
-  for (const ModuleWork& each : kLibraries)
-    if (any_pattern(each.patterns, [&](std::string_view library) { return frame.file.find(library) != std::string::npos; }))
-      return each.work;
+  for (const LibraryWork& each : kLibraries)
+    if (frame.file.find(each.part) != std::string::npos) return each.work;
   return origin_of(frame) == CodeOrigin::kUser ? std::optional(HostWork::kUser) : std::nullopt;
 }
 
 std::optional<HostWork> module_work(const HostFrame& frame) {
-  for (const ModuleWork& each : kModules)
-    if (any_pattern(each.patterns, [&](std::string_view pattern) { return names_module(pattern, frame.module); })) return each.work;
+  if (const auto known = known_work(frame.module)) return known->work;
   if (is_module_forward(frame)) return HostWork::kModel;
   if (is_standard_library(frame)) return std::nullopt;
   return origin_of(frame) == CodeOrigin::kUser ? HostWork::kUser : HostWork::kOther;

@@ -114,6 +114,16 @@ Remark missing_kernels(const ImportStats& stats) {
   return trouble != nullptr ? *trouble : Remark{Code::kRangesOnly};
 }
 
+bool of_generation(std::string_view stage) { return stage_kind(stage) == StageKind::kPrefill || is_decode(stage); }
+
+// A program that does not generate has no such stages and lacks none: all its kernels count.
+bool lacks_stages(const StagedTrace& staged, const KernelChoice& choice) {
+  const std::vector<std::string>& stages = staged.table.stages();
+  if (!choice.stage_ids(staged.table).empty() || stages.empty()) return true;
+  const auto generating = [](const std::vector<std::string>& names) { return std::any_of(names.begin(), names.end(), of_generation); };
+  return generating(stages) || !std::all_of(choice.stages.begin(), choice.stages.end(), of_generation);
+}
+
 Remark fallback_remark(const StagedTrace& staged, const KernelChoice& choice) {
   const Code code = choice.stage_ids(staged.table).empty() ? Code::kNoStages
                     : !staged.trace.graph_runs.empty()     ? Code::kGraphsWithoutKernels
@@ -158,7 +168,7 @@ KernelList list_kernels(const StagedTrace& staged, const GpuSweep& sweep, const 
   };
   const bool any_chosen = any(&KernelGroup::chosen_ns);
   KernelList list;
-  if (!any_chosen && !order.empty()) list.fallback = fallback_remark(staged, choice);
+  if (!any_chosen && !order.empty() && lacks_stages(staged, choice)) list.fallback = fallback_remark(staged, choice);
   // What runs only in warm-up is not worth a counter pass.
   const auto rank = any(&KernelGroup::chosen_measured_ns) ? &KernelGroup::chosen_measured_ns
                     : any_chosen                          ? &KernelGroup::chosen_ns

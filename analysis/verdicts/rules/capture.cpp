@@ -1,18 +1,21 @@
 #include "analysis/verdicts/rules/fields.h"
 
+#include "model/headline.h"
 #include "model/shell.h"
 
 namespace nl::analysis::rules {
 namespace {
 
-const char* words(Capture capture) {
+const char* words(Capture capture, bool generating) {
   switch (capture) {
     case Capture::kAlways: return "";
-    case Capture::kStages: return "NVTX ranges prefill and decode_all of the domain LLM (docs/capture.md)";
+    case Capture::kStages: return "NVTX ranges of the domain LLM around the program's stages (docs/capture.md)";
     case Capture::kCuda: return "a CUDA trace (nsys or the collector)";
     case Capture::kNcu: return "kernel counters (ncu or the collector)";
     case Capture::kOperators: return "operator ranges of PyTorch";
-    case Capture::kModel: return "the model shape, token counts and a GPU with known peaks";
+    case Capture::kModel:
+      return generating ? "the model shape, token counts and a GPU with known peaks"
+                        : "the model shape, the sizes of its inputs and a GPU with known peaks";
     case Capture::kBare: return "unprofiled runs";
     case Capture::kNvml: return "power and clock samples (NVML)";
     case Capture::kIterations: return "three iterations or more, two of them after warm-up";
@@ -51,7 +54,9 @@ const Problem* refusal(const std::set<Capture>& captures, const Run& run) {
 void add_model(const Run& run, std::vector<std::string>& command) {
   const auto& known = run.model.attributes;
   const std::size_t before = command.size();
-  for (const std::string key : {"batch_size", "prompt_tokens", "decode_tokens"})
+  using Keys = std::vector<std::string>;
+  for (const std::string& key :
+       generates(run) ? Keys{"batch_size", "prompt_tokens", "decode_tokens"} : Keys{"batch_size", "sequence_tokens"})
     if (!known.empty() && !known.count(key)) command.insert(command.end(), {"--set", "model." + key + "=N"});
   if (command.size() == before) command.insert(command.end(), {"--model", "MODEL.yaml"});
 }
@@ -67,7 +72,7 @@ std::string capture_reason(const std::set<Capture>& captures, const Run& run) {
   if (const Problem* refused = refusal(captures, run)) return refused->fix.empty() ? refused->what : refused->what + " " + refused->fix;
   std::string text;
   for (const Capture capture : captures)
-    if (capture != Capture::kAlways) text += (text.empty() ? "needs " : ", and ") + std::string(words(capture));
+    if (capture != Capture::kAlways) text += (text.empty() ? "needs " : ", and ") + std::string(words(capture, generates(run)));
   return text;
 }
 

@@ -76,6 +76,7 @@ CompiledRule compile(const RuleSpec& spec) {
     rule.severity.emplace_back(std::nullopt, each.severity);
     if (each.when) rule.severity.back().first = expression(*each.when, spec.scope, Type::kTruth, "severity");
   }
+  rule.cause = sentence(spec.cause, spec.scope, "cause");
   rule.message = sentence(spec.message, spec.scope, "message");
   rule.plain = advice(spec.plain, spec.scope, "plain");
   rule.action = advice(spec.action, spec.scope, "action");

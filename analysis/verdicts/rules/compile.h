@@ -55,7 +55,7 @@ struct CompiledRule {
   std::optional<Expression> where;
   Expression condition;
   std::vector<std::pair<std::optional<Expression>, Severity>> severity;
-  Sentence message;
+  Sentence cause, message;
   std::vector<CompiledAdvice> plain, action;
   std::vector<CompiledEvidence> evidence;
   std::vector<CompiledAdvice> suggestions;

@@ -195,9 +195,9 @@ void add_gap_fields(std::vector<Field>& fields) {
   add("gap_after_wait_time", Unit::kTime, "of `gap_total_time`: the launching thread's call before was a wait for the GPU",
       gap_value<0, &StageGap::after_wait_ns>);
   add("gap_waited_time", Unit::kTime, "beside it: other processes wait for the one that has the gap", gap_waited);
-  sampled.text("gap_work", "the kind of work in it, as `stages[].gaps[].host.kind` of run.json has it", gap_work);
   sampled.text("gap_code", "what the host runs in it: a function, or the kind of work; in sentences with file and line", gap_code<0>,
                gap_code_text<0>);
+  sampled.text("gap_work", "what kind of work that is: user, tokenizer, data_loader, logging …", gap_work);
   sampled("gap_samples", Unit::kCount, "samples in the gap", [](const Subject& s) {
     const HostBlame* blame = gap_blame<0>(s);
     return blame != nullptr ? Value::of(blame->samples) : s.run->host && s.budget() ? Value::of(0) : Value::not_captured();

@@ -7,6 +7,7 @@
 #include "analysis/figures/efficiency/llm_shape.h"
 #include "analysis/trace/kernel_class.h"
 #include "analysis/verdicts/rules/fields.h"
+#include "model/headline.h"
 #include "model/words.h"
 
 namespace nl::analysis::rules {
@@ -98,6 +99,7 @@ const std::vector<StageSplit>& splits(const KernelEntry& kernel) { return kernel
 // Without stages the sum is not known.
 Value in_stage(const Subject& s, bool (*matches)(std::string_view)) {
   if (s.run->stages.empty()) return Value::not_captured();
+  if (!generates(*s.run)) return Value::none();
   double sum = 0;
   for (const StageSplit& split : splits(s.kernel()))
     if (matches(split.stage)) sum += static_cast<double>(split.total_ns);
@@ -154,9 +156,9 @@ void add_timing(std::vector<Field>& fields) {
       [](const Subject& s) { return Value::of(s.working().time_ns); });
   add("graph_share", Unit::kShare, "of its executions: nodes of CUDA graphs",
       [](const Subject& s) { return Value::of(s.kernel().graph_calls).over(s.kernel().time.count); });
-  of_stages("prefill_time", Unit::kTime, "of `total_time`: in prefill",
+  of_stages("prefill_time", Unit::kTime, "of `total_time`: in prefill; no value where nothing is generated",
             [](const Subject& s) { return in_stage(s, [](std::string_view name) { return stage_kind(name) == StageKind::kPrefill; }); });
-  of_stages("decode_time", Unit::kTime, "of `total_time`: in decode, its steps among it",
+  of_stages("decode_time", Unit::kTime, "of `total_time`: in decode, its steps among it; no value where nothing is generated",
             [](const Subject& s) { return in_stage(s, is_decode); });
 }
 

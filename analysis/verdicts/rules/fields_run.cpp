@@ -112,7 +112,7 @@ void add_system(std::vector<Field>& fields) {
   const FieldGroup of_workload(fields, Capture::kAlways, Place::kWorkload);
   of_workload.text("workload_kind",
                    "what kind of program it is: generation, serving, encoding, training, diffusion, collective_steps or unknown",
-                   [](const Subject& s) { return Value::of_text(key_of(s.run->workload.kind)); });
+                   [](const Subject& s) { return Value::of_text(key_of(s.run->workload.verdict.kind)); });
   of_workload.truth("generates", "the program answers prompts: its stages are prefill and decode, or of its own",
                     [](const Subject& s) { return Value::of_truth(generates(*s.run)); });
   FieldGroup(fields, Capture::kAlways, Place::kModel).text("model", "the model's name", [](const Subject& s) {

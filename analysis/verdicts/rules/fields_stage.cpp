@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "analysis/verdicts/rules/fields.h"
+#include "model/headline.h"
 #include "model/words.h"
 
 namespace nl::analysis::rules {
@@ -36,16 +37,21 @@ Value of_stage_or_none(const Subject& s) {
   return s.stage().*Member ? of_stage<Member>(s) : Value::none();
 }
 
+// What is known of prefill and decode holds only where something is generated.
 Value kind_word(const Subject& s) {
+  const bool generating = generates(*s.run);
   switch (nl::stage_kind(s.stage().name)) {
-    case StageKind::kPrefill: return Value::of_text("prefill");
-    case StageKind::kDecode: return Value::of_text("decode");
-    case StageKind::kDecodeStep: return Value::of_text("step");
+    case StageKind::kPrefill: return Value::of_text(generating ? "prefill" : "other");
+    case StageKind::kDecode: return Value::of_text(generating ? "decode" : "other");
+    case StageKind::kDecodeStep: return Value::of_text(generating ? "step" : "other");
     case StageKind::kCapture: return Value::of_text("capture");
     case StageKind::kRequest: return Value::of_text("request");
     default: return Value::of_text("other");
   }
 }
+
+// The program's own stages that it does most often are units, too.
+Value is_unit(const Subject& s) { return Value::of_truth(!s.stage().name.empty() && s.stage().name == s.run->workload.verdict.unit_stage); }
 
 Value has_steps(const Subject& s) { return Value::of_truth(nl::stage_kind(s.stage().name) == StageKind::kDecode && s.totals->has_steps); }
 
@@ -178,7 +184,14 @@ void add_windows(std::vector<Field>& fields) {
   add.text(
       "name", "prefill, decode, decode_step, or the name of the range", [](const Subject& s) { return Value::of_text(s.stage().name); },
       [](const Subject& s) { return stage_title(s.stage()); });
-  add.text("kind", "prefill, decode, step, request (what encloses them), capture (there are no stages) or other", kind_word);
+  add.text("kind",
+           "prefill, decode and step of a program that generates; request (what encloses them), capture (there are no stages) or other",
+           kind_word);
+  add.truth("unit", "its windows are the units of what the program does: decode steps, training steps, batches, denoising steps, steps",
+            is_unit);
+  add.text(
+      "each", "what a window of it is called: step, training step, batch, denoising step, or the name of the range",
+      [](const Subject& s) { return Value::of_text(s.stage().name); }, [](const Subject& s) { return stage_noun(s.stage().name); });
   add.truth("has_steps", "this is decode, and it has decode_step ranges", has_steps);
   add("windows", Unit::kCount, "measured executions", [](const Subject& s) { return Value::of(s.stage().wall.count); });
   add("warmup_windows", Unit::kCount, "executions left out as warm-up", of_stage<&S::warmup_windows>);

@@ -1,4 +1,5 @@
 #include "analysis/verdicts/rules/fields.h"
+#include "model/headline.h"
 
 namespace nl::analysis::rules {
 namespace {
@@ -20,6 +21,13 @@ constexpr Read done = member_of<&Subject::activity, Member>;
 template <auto Part, auto Whole>
 Value done_share(const Subject& s) {
   return s.activity() ? done<Part>(s).over(s.activity()->*Whole) : Value::not_captured();
+}
+
+// Other programs join tensors, too, for other reasons.
+template <Read Copies>
+Value of_cache(const Subject& s) {
+  const Value value = Copies(s);
+  return value.known && !generates(*s.run) ? Value::of(0) : value;
 }
 
 Ns idle_ns(const Budget& b) { return b.sum_ns() - b.busy_ns(); }
@@ -88,9 +96,10 @@ void add_kernels(std::vector<Field>& fields) {
   add("attention_share", Unit::kShare, "`attention_time` ÷ `kernel_time`", done_share<&A::attention_ns, &A::kernel_sum_ns>);
   add("copy_kernel_time", Unit::kTime, "kernels that copy, concatenate or fill, by name", done<&A::copy_kernel_ns>);
   add("copy_kernel_share", Unit::kShare, "`copy_kernel_time` ÷ `kernel_time`", done_share<&A::copy_kernel_ns, &A::kernel_sum_ns>);
-  add("cache_copy_time", Unit::kTime, "of them, those that grow or fill a KV cache: cat, index_put …", done<&A::cache_copy_ns>);
-  add("cache_copy_kernels", Unit::kCount, "number of such kernels", done<&A::cache_copy_kernels>);
-  add("cache_copy_share", Unit::kShare, "`cache_copy_time` ÷ `kernel_time`", done_share<&A::cache_copy_ns, &A::kernel_sum_ns>);
+  add("cache_copy_time", Unit::kTime, "of them, in a program that generates: those that grow or fill a KV cache (cat, index_put …)",
+      of_cache<done<&A::cache_copy_ns>>);
+  add("cache_copy_kernels", Unit::kCount, "number of such kernels", of_cache<done<&A::cache_copy_kernels>>);
+  add("cache_copy_share", Unit::kShare, "`cache_copy_time` ÷ `kernel_time`", of_cache<done_share<&A::cache_copy_ns, &A::kernel_sum_ns>>);
   add("reduce_time", Unit::kTime, "sums, maxima, softmax, sampling, by name", done<&A::reduce_ns>);
   add("norm_time", Unit::kTime, "layer and RMS norms that are one kernel, by name", done<&A::norm_ns>);
 }

@@ -85,7 +85,7 @@ Candidate make(const CompiledRule& rule, const Subject& subject) {
   finding.scope = subject.scope;
   finding.subject = subject.name();
   finding.about = rule.spec->about;
-  finding.cause = rule.spec->cause;
+  finding.cause = rule.cause.text(subject);
   finding.message = rule.message.text(subject);
   finding.plain = first_that_holds(rule.plain, subject);
   finding.action = first_that_holds(rule.action, subject);

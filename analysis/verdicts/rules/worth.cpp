@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "model/headline.h"
 #include "model/words.h"
 
 namespace nl::analysis::rules {
@@ -83,9 +84,9 @@ void divide_gain(const CompiledRule& rule, const Subject& subject, Finding& find
     const double each_ns = *finding.gain_ns / static_cast<double>(wall.count);
     finding.gain_per_window_ns = each_ns - added_by_profiling_ns(rule, subject, each_ns, finding);
     if (finding.gain_unprofiled && finding.gain_share) finding.gain_share = unprofiled_share(subject, finding);
-    if (is_decode(subject.stage().name) && subject.totals->steps_per(subject.stage()) > 0)
+    if (is_decode(subject.stage().name) && subject.totals->steps_per(subject.stage()) > 0 && generates(*subject.run))
       finding.gain_per_token_ns = *finding.gain_per_window_ns / subject.totals->steps_per(subject.stage());
-  } else if (subject.totals->steps > 0) {
+  } else if (subject.totals->steps > 0 && generates(*subject.run)) {
     finding.gain_per_token_ns = *finding.gain_ns / (subject.totals->steps * own_part(subject));
   }
 }
@@ -152,7 +153,12 @@ void sort_by_worth(std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return leader[a] < leader[b]; });
   std::vector<Finding> sorted;
-  for (const std::size_t i : order) sorted.push_back(std::move(findings[i]));
+  std::size_t first = 0;  // of those with this cause
+  for (const std::size_t i : order) {
+    if (leader[i] == i) first = sorted.size();
+    else findings[i].part_of = fmt::format("/findings/{}", first);
+    sorted.push_back(std::move(findings[i]));
+  }
   findings = std::move(sorted);
 }
 

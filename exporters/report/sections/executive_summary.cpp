@@ -234,6 +234,7 @@ Tile energy_tile(const Run& run) {
         return {"Energy per " + unit_noun(run), figure_text(stage.joules_per_window, "J"), stage_title(run, unit->name)};
     return {"Energy per " + unit_noun(run), kNoValue, ""};
   }
+  if (!generates(run)) return {"Energy", kNoValue, ""};
   for (const auto& stage : run.energy.stages)
     if (is_decode(stage.stage) && stage.joules_per_token)
       return {figure_title("joules_per_token"), figure_text(stage.joules_per_token, "J"), stage_title(run, stage.stage)};
@@ -318,9 +319,9 @@ Blocks overview(const Run& run) {
   for (const auto& problem : run.problems) notice.items.push_back(problem_text(problem));
   const auto stage = main_stage(run);
   std::vector<Tile> tiles = has_iterations(run) ? session_tiles(run)
-                            : unit_stage(run) != nullptr && !generates(run)
-                                ? unit_tiles(run)
-                                : std::vector<Tile>{time_tile(first_token(run)), time_tile(per_token(run)), output_tile(run)};
+                            : generates(run) ? std::vector<Tile>{time_tile(first_token(run)), time_tile(per_token(run)), output_tile(run)}
+                            : unit_stage(run) != nullptr ? unit_tiles(run)
+                                                         : std::vector<Tile>{};
   if (!has_iterations(run) || (stage && stage->budget)) tiles.push_back(computing_tile(run, stage));
   if (!has_iterations(run)) tiles.insert(tiles.end(), {utilisation_tile(run, stage), energy_tile(run)});
   return {notice, Tiles{std::move(tiles)}};

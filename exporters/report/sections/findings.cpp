@@ -48,6 +48,9 @@ Text gain_line(const Finding& finding) {
   return strong(gain) + Text(finding.gain_note.empty() ? "." : "; " + finding.gain_note + ".");
 }
 
+// " (part of 1)"
+std::string part_text(const Run& run, const Finding& whole) { return fmt::format(" (part of {})", &whole - run.findings.data() + 1); }
+
 Card card(const Run& run, std::size_t number, const Finding& finding) {
   Card out;
   out.id = finding_id(number - 1);
@@ -57,6 +60,7 @@ Card card(const Run& run, std::size_t number, const Finding& finding) {
   out.in_text = number <= kTextFindings;
   out.open = number <= kOpenFindings && finding.severity != Severity::kInfo;
   out.about = Text(fmt::format("confidence {:.0f} %; {}; rule ", finding.confidence * 100, scope_text(run, finding))) + code(finding.rule);
+  if (const Finding* whole = whole_of(run, finding); whole != nullptr) out.about += Text(part_text(run, *whole));
   out.gain = gain_line(finding);
   const std::string window = shared_window(finding);
   out.evidence_title = window.empty() ? Text("Evidence")
@@ -67,15 +71,6 @@ Card card(const Run& run, std::size_t number, const Finding& finding) {
   return out;
 }
 
-// "1" of the finding that is worth the most of those with this one's cause; empty: this one is.
-std::string leader_of(const Run& run, std::size_t number) {
-  const Finding& finding = run.findings[number];
-  if (finding.same_cause_as.empty()) return {};
-  for (std::size_t i = number; i-- > 0;)
-    if (run.findings[i].rule == finding.same_cause_as && run.findings[i].same_cause_as.empty()) return std::to_string(i + 1);
-  return {};
-}
-
 Table finding_table(const Run& run, RuleAbout about) {
   const bool measurement = about == RuleAbout::kMeasurement;
   Table table{measurement ? "Findings about the measurement" : "Findings",
@@ -83,9 +78,9 @@ Table finding_table(const Run& run, RuleAbout about) {
   for (std::size_t i = 0; i < std::min(kMaxFindings, run.findings.size()); ++i) {
     const Finding& finding = run.findings[i];
     if ((finding.about == RuleAbout::kMeasurement) != measurement) continue;
-    const std::string leader = leader_of(run, i);
+    const Finding* whole = whole_of(run, finding);
     table.rows.push_back({Text(std::to_string(i + 1), Inline::kPlain, "#" + finding_id(i)), key_cell(finding.severity),
-                          leader.empty() ? Text(title_of(finding)) : Text(title_of(finding)) + muted(" (same cause as " + leader + ")"),
+                          whole == nullptr ? Text(title_of(finding)) : Text(title_of(finding)) + muted(part_text(run, *whole)),
                           share_cell(finding.gain_share)});
   }
   table.text_rows = kTextFindings;
@@ -112,8 +107,10 @@ Section findings(const Run& run) {
   const auto rest = [&](std::size_t listed) { return plural(all - listed, "more finding") + " in run.json, worth less."; };
   if (all > kTextFindings) table.text_note = rest(kTextFindings);
   if (all > shown) table.foot.push_back({"", "", rest(shown)});
-  out.blocks = {Paragraph{"What is worth the most comes first. Savings are shares of the measured time. They overlap; do not add them."},
-                table};
+  out.blocks = {
+      Paragraph{"What is worth the most comes first, and below it what has the same cause. Savings are shares of the measured time. They "
+                "overlap; do not add them."},
+      table};
   return out;
 }
 

@@ -88,6 +88,8 @@ ColumnsOf<KernelRow> counter_columns() {
   return columns;
 }
 
+constexpr std::ptrdiff_t kAfterSteps = 7;  // of the columns: those per token stand behind those per step
+
 ColumnsOf<KernelRow> kernel_columns(const Run& run) {
   using R = KernelRow;
   const StageEntry* stage = step_stage(run);
@@ -100,12 +102,14 @@ ColumnsOf<KernelRow> kernel_columns(const Run& run) {
       {{"Calls", kRight, kAlways, "calls", false, true}, [](const R& row) { return count_cell(row.working.calls); }},
       step_column(stage, {"µs per " + step, kRight, kWide, "us_per_step", false, true}, PerStep::kTime, false),
       step_column(stage, {"Calls per " + step, kRight, kWide, "calls_per_step", false, true}, PerStep::kCalls, false),
-      step_column(stage, {"µs per token", kRight, kWide, "us_per_token", true, true}, PerStep::kTime, true),
-      step_column(stage, {"Calls per token", kRight, kWide, "calls_per_token", true, true}, PerStep::kCalls, true),
       {{"Mean", kRight, kWide, "mean"}, [](const R& row) { return time_cell(row.kernel.time.mean_ns); }},
       {{"p50", kRight, kAlways, "p50"}, [](const R& row) { return time_cell(row.kernel.time.median_ns); }},
       {{"p99", kRight, kAlways, "p99"}, [](const R& row) { return time_cell(static_cast<double>(row.kernel.time.p99_ns)); }},
       {{"Stages" + source_label(run), kLeft, kAlways, "stages"}, [](const R& row) { return split_text(row.kernel); }}};
+  if (generates(run))
+    all.insert(all.begin() + kAfterSteps,
+               {step_column(stage, {"µs per token", kRight, kWide, "us_per_token", true, true}, PerStep::kTime, true),
+                step_column(stage, {"Calls per token", kRight, kWide, "calls_per_token", true, true}, PerStep::kCalls, true)});
   for (auto& column : counter_columns()) all.push_back(std::move(column));
   all.push_back({{"Bound by", kLeft, kAlways, "bound_by"}, [](const R& row) {
                    return row.sample == nullptr ? Cell(kNoValue) : bound_cell(row.sample->bound_by, row.sample->bound_memory);

@@ -66,6 +66,7 @@ Section energy(const Run& run) {
     table.rows.push_back({text_cell(stage_title(run, stage.stage)), figure_cell(stage.joules_per_window, "J"),
                           figure_cell(stage.joules_per_token, "J"), figure_cell(stage.mean_power_w, "W"), count_cell(stage.samples),
                           text_cell(stage.note)});
+  if (!generates(run)) drop_columns(table, {"Per token"});
   add(out.blocks, std::move(table));
   add(out.blocks, clocks_table(energy.devices));
   return out;

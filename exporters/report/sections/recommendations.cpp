@@ -13,38 +13,45 @@
 namespace nl::exporters::report {
 namespace {
 
+constexpr std::size_t kMostParts = 3, kLongPart = 200;
+
 bool has_gain(const Finding& finding) { return finding.gain_share && std::isfinite(*finding.gain_share); }
 
 bool belongs_to(const Finding& finding, const Finding& first) {
-  const bool of_stages = finding.scope == RuleScope::kRun || finding.scope == RuleScope::kStage;
-  if (!finding.same_cause_as.empty() && finding.same_cause_as == first.rule && (of_stages || finding.subject == first.subject)) return true;
   if (!finding.suggestions.empty() && !first.suggestions.empty() && finding.suggestions.front() == first.suggestions.front()) return true;
   return has_gain(finding) && has_gain(first) && finding.scope == first.scope && finding.subject == first.subject;
 }
 
+// A part goes with its whole, also where that belongs to another.
+bool belongs_to(const Run& run, const Finding& finding, const Recommendation& to) {
+  const Finding* whole = whole_of(run, finding);
+  if (whole != nullptr && (whole == to.finding || std::find(to.also.begin(), to.also.end(), whole) != to.also.end())) return true;
+  return belongs_to(finding, *to.finding);
+}
+
 // Where a saving is scaled to unprofiled runs, so is the whole that it is of. Where it is not, and the report quotes the unprofiled
 // time elsewhere, the two must not be taken for one.
-struct Whole {
+struct WholeTime {
   std::optional<double> ns;
   bool traced_only = false;
 };
 
-Whole whole_of(const Finding& finding, const std::optional<double>& traced, const std::optional<double>& unprofiled) {
+WholeTime whole_time_of(const Finding& finding, const std::optional<double>& traced, const std::optional<double>& unprofiled) {
   if (finding.gain_unprofiled) return {unprofiled, false};
   return {traced, unprofiled.has_value()};
 }
 
-Whole token_time(const Run& run, const Finding& finding) {
+WholeTime token_time(const Run& run, const Finding& finding) {
   const HeadlineFigure token = per_token_figure(run);
-  return whole_of(finding, token.traced, token.unprofiled);
+  return whole_time_of(finding, token.traced, token.unprofiled);
 }
 
-Whole window_time(const Run& run, const Finding& finding, const StageEntry& stage) {
-  return whole_of(finding, stage.wall.count > 0 ? std::optional(stage.wall.mean_ns) : std::nullopt, unprofiled_ns(run, stage));
+WholeTime window_time(const Run& run, const Finding& finding, const StageEntry& stage) {
+  return whole_time_of(finding, stage.wall.count > 0 ? std::optional(stage.wall.mean_ns) : std::nullopt, unprofiled_ns(run, stage));
 }
 
 // "3.8 ms of 4.3 ms per token", "99 % of 64 ms per token"; empty where the two come from different windows: neither is part of the other.
-std::string part_of_each(const std::optional<double>& saved_ns, const Whole& of, const std::string& each) {
+std::string part_of_each(const std::optional<double>& saved_ns, const WholeTime& of, const std::string& each) {
   if (!saved_ns || !of.ns || !(*saved_ns <= *of.ns)) return {};
   const std::string saved = rough_time(*saved_ns), whole = rough_time(*of.ns);
   return fmt::format("{} of {} per {}{}", saved == whole ? rough_share(*saved_ns / *of.ns) : saved, whole, each,
@@ -56,7 +63,8 @@ std::string saved_each(const Run& run, const Finding& finding) {
   const std::string token = part_of_each(finding.gain_per_token_ns, token_time(run, finding), "token");
   const StageEntry* stage = finding.scope == RuleScope::kStage ? stage_named(run, finding.subject) : nullptr;
   if (!token.empty() || stage == nullptr || stage_kind(stage->name) == StageKind::kCapture) return token;
-  return part_of_each(finding.gain_per_window_ns, window_time(run, finding, *stage), stage->name);
+  return part_of_each(finding.gain_per_window_ns, window_time(run, finding, *stage),
+                      generates(run) ? stage->name : stage_noun(stage->name));
 }
 
 std::string saved_share(const Finding& finding) {
@@ -74,6 +82,18 @@ std::string worth_sentence(const Run& run, const Finding& finding) {
   return finding.gain_note.empty() ? "What it saves is not known." : sentence(finding.gain_note);
 }
 
+// "Parts of it: …; …." What has the same cause in the same stage, in everyday words.
+std::string parts_sentence(const Run& run, const Recommendation& recommendation) {
+  std::vector<std::string> parts;
+  for (const Finding* each : recommendation.also) {
+    if (whole_of(run, *each) != recommendation.finding || each->subject != recommendation.finding->subject) continue;
+    const std::string part = phrase(plain_text(*each), kLongPart);
+    if (!part.empty() && parts.size() < kMostParts && plain_text(*each) != plain_text(*recommendation.finding))
+      parts.push_back(uncapitalised(part));
+  }
+  return parts.empty() ? "" : sentence(fmt::format("{} of it: {}", parts.size() == 1 ? "Part" : "Parts", join(parts, "; ")));
+}
+
 }  // namespace
 
 List action_list(const Run& run, bool for_engineers) {
@@ -82,6 +102,7 @@ List action_list(const Run& run, bool for_engineers) {
     const Finding& finding = *each.finding;
     const std::string action = action_text(run, finding), what = action.empty() ? "Fix " + finding.rule : action;
     Text item = strong(sentence(what)) + Text(fmt::format(" {} {}", worth_sentence(run, finding), sentence(plain_text(finding))));
+    if (const std::string parts = parts_sentence(run, each); !parts.empty()) item += Text(" " + parts);
     if (for_engineers && !finding.suggestions.empty()) item += Text(" For engineers: " + sentence(finding.suggestions.front()));
     list.items.push_back({std::move(item)});
   }
@@ -91,7 +112,7 @@ List action_list(const Run& run, bool for_engineers) {
 std::vector<Recommendation> recommendations(const Run& run, std::size_t most) {
   std::vector<Recommendation> out;
   for (const Finding* each : findings_to_work_on(run)) {
-    const auto same = std::find_if(out.begin(), out.end(), [&](const auto& r) { return belongs_to(*each, *r.finding); });
+    const auto same = std::find_if(out.begin(), out.end(), [&](const auto& r) { return belongs_to(run, *each, r); });
     if (same != out.end()) same->also.push_back(each);
     else if (out.size() < most) out.push_back({each, {}});
   }
@@ -124,7 +145,9 @@ std::string worth_text(const Run& run, const Finding& finding) {
 std::string action_text(const Run& run, const Finding& finding) {
   if (finding.action.empty()) return {};
   std::string text = finding.action.ends_with('.') ? finding.action.substr(0, finding.action.size() - 1) : finding.action;
-  const bool named = finding.scope == RuleScope::kStage && stage_kind(finding.subject) != StageKind::kCapture;
+  // Where the sentence says what the unit is, its stage need not be named.
+  const bool said = !generates(run) && finding.subject == run.workload.verdict.unit_stage && text.find(unit_noun(run)) != std::string::npos;
+  const bool named = finding.scope == RuleScope::kStage && stage_kind(finding.subject) != StageKind::kCapture && !said;
   return named ? fmt::format("{} ({})", text, stage_title(run, finding.subject)) : text;
 }
 

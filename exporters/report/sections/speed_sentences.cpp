@@ -119,6 +119,7 @@ std::string traced_part(const Speed& speed) {
 
 // "llama reads a prompt of 256 tokens in 4.9 ms and then writes a token (word piece) every 4.3 ms: 205 tokens per second over whole requests."
 std::string token_speed(const Run& run) {
+  if (!generates(run)) return {};
   const Speed speed = speed_of(run);
   const std::string first = first_token_part(run, speed), token = token_part(run, speed), rate = rate_part(run, speed, token.empty());
   if (first.empty() && token.empty() && rate.empty()) return {};
@@ -153,7 +154,8 @@ std::uint64_t processes_of(const StageEntry& stage) {
   return std::max<std::size_t>(1, pids.size());
 }
 
-// "llama trains: 40 training steps of 152 ms (1 of them warm-up), of which the forward pass takes …". Of programs that are not known to generate.
+// "llama takes 40 training steps of 152 ms, 1 of them warm-up. Of a step, traced, the forward pass takes …". Of programs that are not known
+// to generate.
 std::string unit_speed(const Run& run) {
   const StageEntry* unit = unit_stage(run);
   if (unit == nullptr || generates(run) || stage_kind(unit->name) == StageKind::kOther) return {};

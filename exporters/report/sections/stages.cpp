@@ -66,6 +66,7 @@ void add_gpu_table(const Run& run, Blocks& blocks) {
                           time_cell(stage.gpu_sum_ns), stage.kernel_calls ? count_cell(*stage.kernel_calls) : Cell(kNoValue),
                           Cell(tokens_text(stage.tokens_per_window), stage.tokens_per_window), figure_cell(stage.tokens_per_s)});
   }
+  if (!generates(run)) drop_columns(table, {"Tokens per window", "Tokens/s"});
   blocks.emplace_back(Paragraph{"GPU busy counts overlapping work once, GPU sum counts it twice."});
   blocks.emplace_back(std::move(table));
 }
@@ -212,7 +213,7 @@ Section stages(const Run& run) {
     out.blocks.push_back(std::move(block));
   if (run.iterations.count > 0 || !run.iterations.rule.empty()) add(out.blocks, Paragraph{iterations_text(run.iterations)});
   add_gpu_table(run, out.blocks);
-  add_latency(run, out.blocks);
+  if (generates(run)) add_latency(run, out.blocks);
   for (auto& part : {counters(run), iterations(run)}) out.blocks.insert(out.blocks.end(), part.begin(), part.end());
   return out;
 }

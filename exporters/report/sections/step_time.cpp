@@ -19,7 +19,10 @@ constexpr std::array<const char*, kKernelClasses> kKindTexts = {"matrix multipli
                                                                 "copies in kernels",     "KV cache writes", "reductions",
                                                                 "normalisation",         "communication",   "other kernels"};
 
-const char* text_of_kind(KernelClass kind) { return kKindTexts[static_cast<std::size_t>(kind)]; }
+// What fills a cache in generation joins tensors or writes parts of them elsewhere.
+const char* text_of_kind(const Run& run, KernelClass kind) {
+  return kind == KernelClass::kCacheCopy && !generates(run) ? "joining and indexed writes" : kKindTexts[static_cast<std::size_t>(kind)];
+}
 std::string colour_of_kind(KernelClass kind) { return fmt::format("k-{}", std::string(key_of(kind))); }
 
 // What a measured window of the stage launches, most time first; nothing where no kernel tells.
@@ -56,8 +59,8 @@ Bar kind_bar(const Run& run, const StageEntry& stage, const std::vector<KindTime
   for (const KindTime& kind : kinds) {
     const std::string share = share_text(ratio(kind.time_ns, whole_ns));
     bar.segments.push_back({kind.time_ns, colour_of_kind(kind.kind),
-                            fmt::format("{}: {}, {}", text_of_kind(kind.kind), time_text(kind.time_ns), share), share});
-    bar.spoken += fmt::format(", {} {}", text_of_kind(kind.kind), share);
+                            fmt::format("{}: {}, {}", text_of_kind(run, kind.kind), time_text(kind.time_ns), share), share});
+    bar.spoken += fmt::format(", {} {}", text_of_kind(run, kind.kind), share);
   }
   return bar;
 }
@@ -79,12 +82,13 @@ Table kind_table(const Run& run, const StageEntry& stage, const std::vector<Kind
   };
   double calls = 0;
   for (const KindTime& kind : kinds) {
-    table.rows.push_back(row(text_of_kind(kind.kind), kind.time_ns, kind.calls));
+    table.rows.push_back(row(text_of_kind(run, kind.kind), kind.time_ns, kind.calls));
     table.rows.back()[0].colour = colour_of_kind(kind.kind);
     table.rows.back().data = {{"kind", std::string(key_of(kind.kind))}};
     calls += kind.calls;
   }
   table.foot = {row("All kernels", kernels_ns, calls)};
+  if (!generates(run)) drop_columns(table, {"per token"});
   table.sortable = true;
   table.name = "kinds";
   return table;

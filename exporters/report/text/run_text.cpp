@@ -98,6 +98,21 @@ std::string gain_text(const Finding& finding) {
 
 std::string title_of(const Finding& finding) { return finding.message.empty() ? finding.rule : finding.message; }
 
+const Finding* whole_of(const Run& run, const Finding& finding) {
+  for (std::size_t i = 0; i < run.findings.size() && !finding.part_of.empty(); ++i)
+    if (finding.part_of == fmt::format("/findings/{}", i)) return &run.findings[i];
+  if (!finding.part_of.empty() || finding.same_cause_as.empty()) return nullptr;
+  // Until format 3.4 only the rule is known: the nearest before it is the one. Different kernels have different causes.
+  const bool of_stages = finding.scope == RuleScope::kRun || finding.scope == RuleScope::kStage;
+  const Finding* nearest = nullptr;
+  for (const Finding& each : run.findings) {
+    if (&each == &finding) break;
+    const bool same = of_stages || each.subject == finding.subject;
+    if (same && each.rule == finding.same_cause_as && each.same_cause_as.empty()) nearest = &each;
+  }
+  return nearest;
+}
+
 std::string source_label(const Run& run) {
   const StageEntry* found = found_in(run.stages, [](const StageEntry& stage) { return stage.source != StageSource::kMarked; });
   return found == nullptr ? "" : fmt::format(" ({})", key_of(found->source));
@@ -126,31 +141,20 @@ const StageEntry* step_stage(const Run& run) {
 }
 
 const StageEntry* unit_stage(const Run& run) {
-  const StageEntry* unit = stage_named(run, run.workload.unit_stage);
+  const StageEntry* unit = stage_named(run, run.workload.verdict.unit_stage);
   return unit != nullptr && unit->wall.count > 0 ? unit : nullptr;
 }
 
-std::string unit_noun(const Run& run) {
-  switch (stage_kind(run.workload.unit_stage)) {
-    case StageKind::kTrainStep: return "training step";
-    case StageKind::kBatch: return "batch";
-    case StageKind::kDenoiseStep: return "denoising step";
-    case StageKind::kImage: return "image";
-    case StageKind::kStep: return "step";
-    default: return run.workload.unit_stage;
-  }
-}
+std::string unit_noun(const Run& run) { return stage_noun(run.workload.verdict.unit_stage); }
 
-std::string units_noun(const Run& run) {
-  return stage_kind(run.workload.unit_stage) == StageKind::kBatch ? "batches" : unit_noun(run) + "s";
-}
+std::string units_noun(const Run& run) { return stages_noun(run.workload.verdict.unit_stage); }
 
 std::string unit_verb(const Run& run) {
-  switch (run.workload.kind) {
-    case WorkloadKind::kTraining: return "trains:";
-    case WorkloadKind::kEncoding: return "runs a model on";
-    case WorkloadKind::kDiffusion: return "takes noise out of images:";
+  switch (run.workload.verdict.kind) {
+    case WorkloadKind::kTraining:
+    case WorkloadKind::kDiffusion:
     case WorkloadKind::kCollective: return "takes";
+    case WorkloadKind::kEncoding: return "computes";
     default: return "repeats";
   }
 }
@@ -319,6 +323,19 @@ List notes(const std::vector<Remark>& remarks) {
   List list;
   for (const Remark& remark : remarks) list.items.push_back({line_of(remark)});
   return list;
+}
+
+void drop_columns(Table& table, std::initializer_list<std::string_view> titles) {
+  for (const std::string_view title : titles) {
+    const auto found =
+        std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& column) { return column.title == title; });
+    if (found == table.columns.end()) continue;
+    const auto place = found - table.columns.begin();
+    table.columns.erase(found);
+    for (std::vector<Row>* rows : {&table.rows, &table.foot})
+      for (Row& row : *rows)
+        if (place < static_cast<std::ptrdiff_t>(row.size())) row.erase(row.begin() + place);
+  }
 }
 
 void add(Blocks& blocks, Paragraph paragraph) {

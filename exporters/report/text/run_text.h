@@ -1,7 +1,9 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exporters/report/text/document.h"
@@ -22,6 +24,8 @@ std::string scope_text(const Run& run, const Finding& finding);
 // "saves at most 83.1 ms, 70.0 % of the measured time"; empty where it could not be computed.
 std::string gain_text(const Finding& finding);
 std::string title_of(const Finding& finding);
+// The finding of the same cause that is worth the most, of which this one is a part; nullptr: it is none.
+const Finding* whole_of(const Run& run, const Finding& finding);
 
 // " (inferred)" or " (engine)" where the run's stages are not marked; stands behind every figure of theirs.
 std::string source_label(const Run& run);
@@ -32,7 +36,7 @@ bool told_by_its_parts(const Run& run, const StageEntry& stage);
 // The stage whose windows are steps: decode_step, else decode, else the one with the most windows; nullptr without any.
 const StageEntry* step_stage(const Run& run);
 // The unit of what the program does: its stage, nullptr where nothing repeats; a word for one, "training step"; and for what it does with
-// them, "trains".
+// them, "takes".
 const StageEntry* unit_stage(const Run& run);
 std::string unit_noun(const Run& run);
 std::string units_noun(const Run& run);  // "training steps"
@@ -121,6 +125,7 @@ Paragraph not_captured(const std::string& why, const char* otherwise, const char
 Paragraph caption(std::string text);  // below a figure
 List notes(const std::vector<std::string>& plain);
 List notes(const std::vector<Remark>& remarks);
+void drop_columns(Table& table, std::initializer_list<std::string_view> titles);
 void add(Blocks& blocks, Paragraph paragraph);  // unless it is empty
 void add(Blocks& blocks, List list);
 void add(Blocks& blocks, Table table);

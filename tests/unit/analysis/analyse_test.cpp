@@ -59,6 +59,17 @@ TEST_CASE("a chosen kernel without counters says why, and any other that it was 
   CHECK((notes(counted(Meter::kCupti, std::nullopt)) == Notes{not_measured, in_graphs, not_chosen}));
 }
 
+TEST_CASE("a run from a trace alone has its kind, and what was captured beside it does not change that") {
+  Evidence evidence = traced();
+  CHECK(traced_run(StagedTrace(evidence.trace, {}), {}).workload.verdict.kind == WorkloadKind::kGeneration);
+  evidence.workload.command = {"python3", "generate.py"};
+  evidence.workload.verdict.kind = WorkloadKind::kTraining;  // only the analysis concludes it
+  const Run run = analyse(evidence, {});
+  CHECK(run.workload.command == evidence.workload.command);
+  CHECK(run.workload.verdict.kind == WorkloadKind::kGeneration);
+  CHECK(run.workload.verdict.unit_stage == "prefill");
+}
+
 TEST_CASE("what was recorded beside the capture is in the run: operators, notes and damage, with their file") {
   Evidence evidence = traced();
   OperatorSource& beside = evidence.operators.emplace_back();

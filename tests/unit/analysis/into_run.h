@@ -51,6 +51,7 @@ inline void summarise(const Trace& trace, const AnalysisOptions& options, Run& r
   run.activity = std::move(traced.activity);
   run.clock = std::move(traced.clock);
   run.host = std::move(traced.host);
+  run.workload.verdict = std::move(traced.workload.verdict);
 }
 
 // Lends the operators of a run, and takes them back.

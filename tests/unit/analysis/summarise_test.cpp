@@ -294,6 +294,16 @@ TEST_CASE("top-N: time inside the chosen stages decides, names count once over d
   CHECK(fallback.problems[0].what.find("no ranges of the stages decode") != std::string::npos);
 }
 
+TEST_CASE("top-N: a program that does not generate lacks no stages, unless others were asked for") {
+  Builder b;
+  for (const Ns start : {0, 1000, 2000}) b.range("LLM", "assemble", start, start + 900);
+  b.kernel("inside", 1200, 300, b.call(1100));
+  CHECK(b.run({{"prefill", "decode"}, 2}).problems.empty());
+  CHECK(b.run({{"asemble"}, 2}).problems.size() == 1);
+  b.range("LLM", "decode_step", 5000, 6000);  // it does generate, and prefill is not marked
+  CHECK(b.run({{"prefill"}, 2}).problems.size() == 1);
+}
+
 TEST_CASE("top-N: what runs only in warm-up is not chosen, however long it takes") {
   Builder b;
   for (const Ns start : {0, 10'000, 20'000}) b.range("LLM", "prefill", start, start + 100);

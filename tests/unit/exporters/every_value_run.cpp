@@ -86,10 +86,10 @@ Run every_value_run() {
                           .working_directory = "working_directory 134",
                           .exit_status = 135,
                           .repository = Repository{.path = "path 1702", .revision = "revision 1703", .modified = true},
-                          .kind = WorkloadKind::kServing,
-                          .kind_confidence = 0.1704,
-                          .kind_witnesses = {{Code::kKindByRequests, {"1705"}, "where 1706"}},
-                          .unit_stage = "unit_stage 1707"};
+                          .verdict = {.kind = WorkloadKind::kServing,
+                                      .confidence = 0.1704,
+                                      .witnesses = {{Code::kKindByRequests, {"1705"}, "where 1706"}},
+                                      .unit_stage = "unit_stage 1707"}};
   run.stages = {StageEntry{
       .name = "name 136",
       .ranges = {"ranges 137"},
@@ -539,6 +539,7 @@ Run every_value_run() {
       .about = RuleAbout::kMeasurement,
       .cause = "cause 570",
       .same_cause_as = "same_cause_as 571",
+      .part_of = "part_of 1990",
       .severity = Severity::kHigh,
       .confidence = 0.395,
       .message = "message 396",

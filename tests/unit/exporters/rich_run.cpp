@@ -34,10 +34,10 @@ void add_machine(Run& run) {
   run.software = {"0.1.0", "Debian GNU/Linux 12 (bookworm)", "6.1.0", "13.0", "2025.3.1", "2025.3.1", "", {}};
   run.model = {"llama-4l-1024", {{"architecture", "LlamaForCausalLM"}, {"dtype", "bf16"}, {"hidden_size", "1024"}, {"layers", "4"}}};
   run.workload = {{"python3", "workloads/pytorch/hf_llm.py", "--layers", "4", "--prompt", "256", "--steps", "8"}, "work", 0};
-  run.workload.kind = WorkloadKind::kGeneration;
-  run.workload.kind_confidence = 1;
-  run.workload.kind_witnesses = {{Code::kKindByStages, {"prefill, decode, decode_step"}}};
-  run.workload.unit_stage = "decode_step";
+  run.workload.verdict.kind = WorkloadKind::kGeneration;
+  run.workload.verdict.confidence = 1;
+  run.workload.verdict.witnesses = {{Code::kKindByStages, {"prefill, decode, decode_step"}}};
+  run.workload.verdict.unit_stage = "decode_step";
 }
 
 StageEntry stage(const std::string& name, const TimeSummary& wall, const double (&share)[6], double busy) {

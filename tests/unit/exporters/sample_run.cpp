@@ -310,6 +310,7 @@ void fill_findings(Run& run) {
   finding.gain_per_token_ns = 1.5;
   finding.cause = "launches";
   finding.same_cause_as = "small_kernel_storm";
+  finding.part_of = "/findings/1";
   finding.gain_note = "assumes that all of the waiting goes away";
   run.findings = {finding};
   run.abstentions = {

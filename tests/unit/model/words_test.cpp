@@ -1,5 +1,6 @@
 #include "model/words.h"
 #include "model/comparison.h"
+#include "model/headline.h"
 
 #include <set>
 #include <tuple>
@@ -68,6 +69,34 @@ TEST_CASE("stages and phases are told by their names") {
   CHECK(is_decode("decode"));
   CHECK(is_decode("decode_draft"));
   CHECK_FALSE(is_decode("prefill"));
+}
+
+TEST_CASE("the windows of a stage have a word, for one and for several") {
+  CHECK(stage_noun("train_step") == "training step");
+  CHECK(stages_noun("train_step") == "training steps");
+  CHECK(stages_noun("batch") == "batches");
+  CHECK(stage_noun("denoise_step") == "denoising step");
+  CHECK(stage_noun("decode_step") == "step");
+  CHECK(stages_noun("assemble") == "assembles");
+}
+
+TEST_CASE("a program generates where that was found, or where an older file has such stages") {
+  Run run;
+  CHECK_FALSE(generates(run));
+  run.stages.emplace_back().name = "forward";
+  CHECK_FALSE(generates(run));
+  run.stages.emplace_back().name = "decode_step";
+  CHECK(generates(run));
+  run.workload.verdict.unit_stage = "step";  // looked at, and not found
+  CHECK_FALSE(generates(run));
+  for (const WorkloadKind kind : {WorkloadKind::kTraining, WorkloadKind::kEncoding, WorkloadKind::kDiffusion, WorkloadKind::kCollective}) {
+    run.workload.verdict.kind = kind;
+    CHECK_FALSE(generates(run));
+  }
+  for (const WorkloadKind kind : {WorkloadKind::kGeneration, WorkloadKind::kServing}) {
+    run.workload.verdict.kind = kind;
+    CHECK(generates(run));
+  }
 }
 
 TEST_CASE("remarks are added once, found by code, and named with their place") {

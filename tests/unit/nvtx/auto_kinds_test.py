@@ -179,6 +179,7 @@ class TrainingTest(KindCase):
         self.assertEqual(result.text, "l()f()b()o()" * 2 + "l()")
         kind = self.kind(result)
         self.assertEqual((kind["trains"], kind["training_calls"], kind["eval_calls"]), (True, 2, 0))
+        self.assertEqual(result.fact["steps"], [{"kind": "train", "batch": 2, "tokens": 16, "count": 2}])
 
     def test_gradients_that_add_up_and_a_scaler(self):
         result = self.trained("""

@@ -101,7 +101,7 @@ class Calls:
     def _begin_other(self, state, module, args, kwargs):
         kind = self._kinds.of(module)
         if self.trains(module):
-            return self._training.begin_forward(state, module, kind)
+            return self._training.begin_forward(state, module, kind, prompts.shape_of_call(args, kwargs))
         if kind.skipped:
             return None
         step = kind.step_of_diffusion(args, kwargs)

@@ -3,7 +3,7 @@
     {"pid": 4711, "backend": "transformers",
      "versions": {"python": "3.12.3", "torch": "2.11.0", "cuda_runtime": "13.0", "transformers": "5.17.0"},
      "models": [{"class": "Qwen3ForCausalLM", "config": {…}, "dtype": "bfloat16", "quantization": {"method": …, "bits": …},
-                 "attention": "sdpa", "parameters": {"count": …, "bytes": …, "buffer_bytes": …, "bytes_by_dtype": {…}},
+                 "attention": "sdpa", "gradient_checkpointing": true, "parameters": {"count": …, "bytes": …, "buffer_bytes": …, "bytes_by_dtype": {…}},
                  "precision": "bfloat16", "requests": 3, "new_tokens": 99}],
      "requests": {"count": 3, "failed": 0, "prompt_tokens": 1536, "new_tokens": 99,
                   "listed": [{"model": 0, "batch": 1, "prompt_tokens": 512, "new_tokens": 33, "steps": 32}]},
@@ -107,6 +107,11 @@ class Facts:
             model = getattr(model, "_orig_mod", model)
             config = getattr(model, "config", None)
             return self._model(model, config if hasattr(config, "to_dict") else None, kind)
+
+    def add_training_call(self, shape):
+        """(batch, tokens of a sequence) of a forward pass that is trained."""
+        with self._lock:
+            self._steps.add("train", shape[0], shape[0] * (shape[1] or 1))
 
     def add_loop(self, request):
         """A prefill and its steps, in a loop of the workload's own."""

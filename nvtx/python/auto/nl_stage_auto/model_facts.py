@@ -105,6 +105,7 @@ def describe(model, config, faults):
         "dtype": lambda: _dtype(model, config),
         "quantization": lambda: _quantisation(config),
         "attention": lambda: _attention(config),
+        "gradient_checkpointing": lambda: True if getattr(model, "is_gradient_checkpointing", False) is True else None,
         "parameters": lambda: weights(model) if model is not None else None,
     }
     facts = {"class": type(model).__name__}

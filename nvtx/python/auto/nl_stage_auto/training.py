@@ -64,13 +64,16 @@ class Training:
             except Exception as error:
                 self._faults.note(f"end of {name}", error)
 
-    def begin_forward(self, state, module, kind):
+    def begin_forward(self, state, module, kind, shape):
+        """shape: (batch, tokens of a sequence, …) of what it gets; None: no tensor."""
         if self._backwards:  # what is computed again for the sake of memory
             return None
         self._loops.finish(state)
         close = self._ranges.open("forward")
         kind.training_calls += 1
         kind.trains = True
+        if shape is not None:
+            self._process.facts.add_training_call(shape)
         kind.place = self._process.facts.note_model(module, kind)
         return close and (lambda state, failed: self._close(close, "forward"))
 

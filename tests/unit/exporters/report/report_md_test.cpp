@@ -185,7 +185,7 @@ TEST_CASE("an empty run says what is not there, and shows no zero for what was n
   run.kernels_note = nl::Remark{nl::Code::kNoKernels};
   const std::string text = nl::exporters::report_markdown(run);
   CHECK(has(text, "# Run\n"));
-  CHECK(has(text, "No stage is marked in this capture. Mark prefill and decode with NVTX ranges"));
+  CHECK(has(text, "No stage is marked in this capture. Mark the program's stages with NVTX ranges"));
   CHECK(has(text, "Not captured. The workload ran no kernel on the GPU."));
   CHECK(has(text, "### Coverage\n\nNot captured: no GPU work was recorded.\n"));
   CHECK(has(text, "No damaged rows."));

@@ -274,7 +274,7 @@ TEST_CASE("recommendations: in the order of the findings, and one for all that s
   SECTION("one cause is not named twice") {
     run.findings[4].same_cause_as = "prompt";
     CHECK(ordered(5)[1] == "prompt + no_figure");
-    CHECK(has(nl::exporters::report_markdown(run), "(same cause as 4)"));
+    CHECK(has(nl::exporters::report_markdown(run), "(part of 4)"));
   }
   SECTION("neither information nor the measurement is one") {
     run.findings[3].severity = Severity::kInfo;

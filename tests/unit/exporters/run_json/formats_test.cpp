@@ -109,7 +109,7 @@ TEST_CASE("a run.json of 2.1.0 with counters, samples and overhead comes back as
   expected["operator_steps"] = json::array();
   expected["operators"][0]["entries"][0]["shapes"][0]["dtypes"] = nullptr;
   expected["software"]["versions"] = json::object();
-  for (const char* key : {"cause", "same_cause_as", "action", "gain_per_window_ns", "gain_per_token_ns"})
+  for (const char* key : {"cause", "same_cause_as", "part_of", "action", "gain_per_window_ns", "gain_per_token_ns"})
     expected["findings"][0][key] = nullptr;
   expected["latency"]["ttft"] = nullptr;  // format 2 does not say whether the arrival was known
   check_same_parts(full, expected);

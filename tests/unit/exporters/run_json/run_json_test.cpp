@@ -45,8 +45,8 @@ nl::Run filled_run() {
   run.import_stats.notes = run.provenance.adaptations = {placed};
   run.import_stats.rows_damaged = run.ncu_rows_damaged = {{placed, 3}};
   run.stages.at(0).slow_windows = nl::SlowWindows{2, *run.stages.at(0).budget, 3, 40};
-  run.workload.unit_stage = "decode_step";
-  run.workload.kind_witnesses = {placed};
+  run.workload.verdict.unit_stage = "decode_step";
+  run.workload.verdict.witnesses = {placed};
   run.coverage.graph_only_share = 0.25;
   run.coverage.graph_unjoined_share = run.operators.at(0).graph_unjoined_share = 0.125;
   run.coverage.devices = {{1, 41, 900, 800, 100, 50}};

@@ -37,6 +37,31 @@ TEST_CASE("facts: versions and the shape of the model that generated the most") 
   CHECK(facts.notes.empty());
 }
 
+TEST_CASE("facts: what the one model of a process is called with, and whether it is trained") {
+  const std::string steps = R"json(, "steps": [{"kind": "call", "batch": 8, "tokens": 4096, "count": 30}, {"kind": "decode", "batch": 2,
+    "tokens": 2, "count": 9}, {"kind": "call", "batch": 3, "tokens": 384, "count": 2}, {"kind": "call", "batch": 3, "tokens": 3, "count": 1},
+    {"kind": "train", "batch": 4, "tokens": 512, "count": 7}])json";
+  const auto attributes = [&](const std::string& models) {
+    const nl::test::Folder folder;
+    folder.file("facts-1.json", facts_text(models, steps));
+    folder.file("facts-2.json", facts_text(models, R"json(, "steps": [{"kind": "call", "batch": 9, "tokens": 99, "count": 1}])json"));
+    return read_facts(folder.path).model->attributes;
+  };
+  CHECK(attributes(kQwen).at("inputs") == "8x512:30,3x128:2");
+  CHECK(attributes(kQwen).at("training_inputs") == "4x128:7");
+  CHECK_FALSE(attributes(kQwen).contains("output_head"));                         // it is not trained
+  CHECK_FALSE(attributes(std::string(kQwen) + ", " + kQwen).contains("inputs"));  // whose calls they are is not known
+  const auto trained = [&](const std::string& more) {
+    return attributes(std::string(kQwen).replace(0, 1, R"json({"kind": {"trains": true, "generates": )json" + more));
+  };
+  CHECK(trained("true}, ").at("output_head") == "all");
+  CHECK(trained("true}, ").at("attention_mask") == "causal");
+  CHECK(trained("false}, ").at("output_head") == "none");
+  CHECK_FALSE(trained("false}, ").contains("attention_mask"));
+  CHECK_FALSE(trained("true}, ").contains("gradient_checkpointing"));
+  CHECK(trained(R"json(true}, "gradient_checkpointing": true, )json").at("gradient_checkpointing") == "true");
+}
+
 TEST_CASE("facts: what is missing, broken or no transformer is said, and nothing else is lost") {
   const nl::test::Folder folder;
   CHECK(read_facts(folder.path / "not there").versions.empty());

@@ -31,6 +31,29 @@ using Attributes = std::map<std::string, std::string>;
 
 }  // namespace
 
+TEST_CASE("encoders: plain feed-forward layers but ModernBERT's, and no causal mask") {
+  const auto bert = parsed(R"({"model_type": "bert", "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12,
+    "num_attention_heads": 12, "vocab_size": 30522, "torch_dtype": "float32"})");
+  CHECK(bert.attributes.at("mlp") == "plain");
+  CHECK(bert.attributes.at("attention_mask") == "full");
+  CHECK(bert.attributes.at("tied_embeddings") == "true");
+  CHECK(bert.notes.empty());
+  const auto small =
+      parsed(R"({"model_type": "distilbert", "dim": 768, "hidden_dim": 3072, "n_layers": 6, "n_heads": 12, "vocab_size": 30522,
+    "torch_dtype": "float32"})");
+  CHECK(small.attributes.at("hidden_size") == "768");
+  CHECK(small.attributes.at("intermediate_size") == "3072");
+  CHECK(small.attributes.at("layers") == "6");
+  const auto modern = parsed(R"({"model_type": "modernbert", "hidden_size": 768, "intermediate_size": 1152, "num_hidden_layers": 22,
+    "num_attention_heads": 12, "vocab_size": 50368, "local_attention": 128, "global_attn_every_n_layers": 3, "torch_dtype": "float32"})");
+  CHECK(modern.attributes.at("mlp") == "gated");
+  CHECK(modern.attributes.at("sliding_window") == "128");
+  CHECK(modern.attributes.at("sliding_layers") == "14");
+  CHECK(modern.notes.empty());
+  CHECK_FALSE(parsed(R"({"model_type": "bert", "is_decoder": true, "hidden_size": 8, "num_hidden_layers": 1})")
+                  .attributes.contains("attention_mask"));
+}
+
 TEST_CASE("a Llama's fields") {
   const auto llama = parsed(R"({"_name_or_path": "meta/Llama-3.1-8B/", "architectures": ["LlamaForCausalLM"], "model_type": "llama",
     "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,

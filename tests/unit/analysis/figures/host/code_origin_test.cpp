@@ -48,3 +48,12 @@ TEST_CASE("code origin: native code is the user's in the executable and in libra
   CHECK(of_native("/usr/lib/libcuda.so.1") == CodeOrigin::kFramework);
   CHECK(of_native("/x/site-packages/torch/lib/libtorch_cpu.so") == CodeOrigin::kFramework);
 }
+
+// One table says what a module's code does and who wrote it.
+TEST_CASE("a module whose work is known by its name is nobody's own code, wherever its file lies") {
+  for (const char* module : {"structlog.stdlib", "grain.python", "simplejson", "mlflow.tracking", "torchdata.nodes", "tiktoken.core"})
+    CHECK(of_python("/repo/vendored/module.py", module) == CodeOrigin::kLibrary);
+  for (const char* module : {"optax._src.alias", "deepspeed.ops.adam.fused_adam", "vllm.v1.engine.core"})
+    CHECK(of_python("/repo/vendored/module.py", module) == CodeOrigin::kFramework);
+  CHECK(of_python("/repo/model.py", "mymodel.tokenization_words") == CodeOrigin::kUser);  // whose work is known, but not who wrote it
+}

@@ -4,8 +4,8 @@
 #include "tests/unit/analysis/staging/found/made_generation.h"
 
 using nl::WorkloadKind;
+using nl::WorkloadVerdict;
 using nl::analysis::StagedTrace;
-using nl::analysis::WorkloadVerdict;
 
 namespace {
 

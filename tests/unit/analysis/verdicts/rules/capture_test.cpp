@@ -20,15 +20,23 @@ Run refused_run(Code code) {
   return run;
 }
 
+Run generating_run() {
+  Run run;
+  run.workload.verdict.kind = WorkloadKind::kGeneration;
+  return run;
+}
+
 }  // namespace
 
 TEST_CASE("capture: every capture that is missing is named, and those that are always there are not") {
-  CHECK(capture_reason({Capture::kStages, Capture::kAlways, Capture::kBare, Capture::kNvml}, {}) ==
-        "needs NVTX ranges prefill and decode_all of the domain LLM (docs/capture.md), and unprofiled runs, and power and clock samples "
-        "(NVML)");
+  CHECK(
+      capture_reason({Capture::kStages, Capture::kAlways, Capture::kBare, Capture::kNvml}, {}) ==
+      "needs NVTX ranges of the domain LLM around the program's stages (docs/capture.md), and unprofiled runs, and power and clock samples "
+      "(NVML)");
   CHECK(capture_reason({Capture::kCuda, Capture::kOperators}, {}) ==
         "needs a CUDA trace (nsys or the collector), and operator ranges of PyTorch");
-  CHECK(capture_reason({Capture::kModel, Capture::kIterations}, {}) ==
+  CHECK(capture_reason({Capture::kModel}, {}) == "needs the model shape, the sizes of its inputs and a GPU with known peaks");
+  CHECK(capture_reason({Capture::kModel, Capture::kIterations}, generating_run()) ==
         "needs the model shape, token counts and a GPU with known peaks, and three iterations or more, two of them after warm-up");
   CHECK(capture_reason({Capture::kNcu, Capture::kCounters, Capture::kSampling}, {}) ==
         "needs kernel counters (ncu or the collector), and stage counters (collector, CUPTI), and GPU activity samples (collector)");
@@ -47,11 +55,13 @@ TEST_CASE("capture: the command has the lightest configuration that captures all
 
 TEST_CASE("capture: the command asks for what the model still lacks") {
   CHECK(command({Capture::kModel}) == "--config light --model MODEL.yaml");
-  Run run;
+  Run run = generating_run();
   run.model.attributes = {{"layers", "4"}, {"prompt_tokens", "256"}};
   CHECK(command({Capture::kModel}, run) == "--config light --set model.batch_size=N --set model.decode_tokens=N");
   run.model.attributes = {{"batch_size", "1"}, {"prompt_tokens", "256"}, {"decode_tokens", "8"}};
   CHECK(command({Capture::kModel}, run) == "--config light --model MODEL.yaml");
+  run.workload.verdict.kind = WorkloadKind::kEncoding;
+  CHECK(command({Capture::kModel}, run) == "--config light --set model.sequence_tokens=N");
 }
 
 TEST_CASE("capture: more samples of the host where there are few, and no command where a run gets none") {

@@ -56,7 +56,7 @@ TEST_CASE("evidence that a rule can do without is left out where it was not capt
 TEST_CASE("a finding has its rule's words: all suggestions that hold, and the first plain sentence that does") {
   RuleSpec spec = made_rule(RuleScope::kStage, "total_time > 0", "launch_starved_time");
   spec.where = rule_text("name == 'prefill'");
-  spec.cause = "launches";
+  spec.cause = {"launches"};
   spec.about = RuleAbout::kMeasurement;
   spec.message = rule_text("{name} took {total_time}");
   spec.gain_note = rule_text("in {windows:window|windows}");
@@ -251,7 +251,7 @@ TEST_CASE("only findings on the workload that ask for something share a cause") 
   const char* names[] = {"first", "info", "measured"};
   for (std::size_t i = 0; i < 3; ++i) {
     specs[i].name = names[i];
-    specs[i].cause = "launches";
+    specs[i].cause = {"launches"};
   }
   specs[1].severity = {{std::nullopt, Severity::kInfo}};
   specs[2].about = RuleAbout::kMeasurement;

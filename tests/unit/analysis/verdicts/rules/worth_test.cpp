@@ -158,6 +158,27 @@ TEST_CASE("findings: what is worth the most first, information later, the measur
                   worth_finding("low", Severity::kLow, 0.95, std::nullopt)}) == "surer more less unknown low info measured ");
 }
 
+TEST_CASE("a part points to the finding that it is a part of, where that stands in the end") {
+  std::vector<Finding> findings = {worth_finding("a", Severity::kHigh, 1, 0.1, "x"), worth_finding("b", Severity::kHigh, 1, 0.3, "y"),
+                                   worth_finding("c", Severity::kHigh, 1, 0.05, "y"), worth_finding("d", Severity::kHigh, 1, 0.4, "x"),
+                                   worth_finding("e", Severity::kHigh, 1, 0.2, "")};
+  rules::sort_by_worth(findings);
+  std::string text;
+  for (const Finding& finding : findings) text += finding.rule + finding.part_of + " ";
+  CHECK(text == "d a/findings/0 b c/findings/2 e ");
+}
+
+TEST_CASE("a program that generates nothing saves nothing per token") {
+  Run run = waiting_run();
+  CHECK(judged(worth_rule(RuleScope::kRun, "launch_starved_time"), run).gain_per_token_ns.has_value());
+  run.workload.verdict = {WorkloadKind::kTraining, 1, {}, "train_step"};
+  for (const RuleScope scope : {RuleScope::kRun, RuleScope::kStage}) {
+    const Finding finding = judged(worth_rule(scope, "launch_starved_time"), run);
+    CHECK(finding.gain_ns.has_value());
+    CHECK_FALSE(finding.gain_per_token_ns.has_value());
+  }
+}
+
 TEST_CASE("findings of one cause follow the one that is worth the most") {
   CHECK(order_of({worth_finding("a", Severity::kHigh, 1, 0.1, "x"), worth_finding("b", Severity::kHigh, 1, 0.3, "y"),
                   worth_finding("c", Severity::kHigh, 1, 0.2, "z"), worth_finding("d", Severity::kHigh, 1, 0.05, "y"),

@@ -1,5 +1,6 @@
 #include "exporters/report/sections/executive_summary.h"
 
+#include "exporters/report/reports.h"
 #include "tests/catch.h"
 
 // Each sentence of the summary, from runs small enough to see where it comes from.
@@ -124,33 +125,33 @@ TEST_CASE("summary: where few slow steps make the mean, the usual step stands be
 TEST_CASE("summary: a program that generates nothing is told in its own units") {
   Run run = run_of({window_of("train_step", 100'000'000, 9), window_of("forward", 30'000'000, 18), window_of("optimizer", 10'000'000, 9)});
   run.name = "fit";
-  run.workload.kind = nl::WorkloadKind::kTraining;
-  run.workload.unit_stage = "train_step";
+  run.workload.verdict.kind = nl::WorkloadKind::kTraining;
+  run.workload.verdict.unit_stage = "train_step";
   run.stages[0].warmup_windows = 1;
   CHECK(sentence_of(run, 0) ==
-        "fit trains: 10 training steps of 100 ms, 1 of them warm-up. Of a step, traced, the forward pass 60 ms and the optimizer 10 ms.");
+        "fit takes 10 training steps of 100 ms, 1 of them warm-up. Of a step, traced, the forward pass 60 ms and the optimizer 10 ms.");
   SECTION("in each of several processes") {
     run.stages[0].warmup_windows = 0;
     run.stages[0].wall.count = 10;
     run.stages[0].devices.resize(2);
     run.stages[0].devices[1].pid = 2;
-    CHECK(sentence_of(run, 0).starts_with("fit trains: 5 training steps of 100 ms in each of 2 processes. Of a step"));
+    CHECK(sentence_of(run, 0).starts_with("fit takes 5 training steps of 100 ms in each of 2 processes. Of a step"));
   }
   SECTION("batches") {
     run = run_of({window_of("batch", 5'000'000, 4)});
-    run.workload.kind = nl::WorkloadKind::kEncoding;
-    run.workload.unit_stage = "batch";
-    CHECK(sentence_of(run, 0) == "The workload runs a model on 4 batches of 5.0 ms.");
+    run.workload.verdict.kind = nl::WorkloadKind::kEncoding;
+    run.workload.verdict.unit_stage = "batch";
+    CHECK(sentence_of(run, 0) == "The workload computes 4 batches of 5.0 ms.");
   }
   SECTION("images") {
     run = run_of({window_of("denoise_step", 5'000'000, 8), window_of("image", 40'000'000, 2)});
-    run.workload.kind = nl::WorkloadKind::kDiffusion;
-    run.workload.unit_stage = "denoise_step";
-    CHECK(sentence_of(run, 0) == "The workload takes noise out of images: 8 denoising steps of 5.0 ms, 2 images of 40 ms.");
+    run.workload.verdict.kind = nl::WorkloadKind::kDiffusion;
+    run.workload.verdict.unit_stage = "denoise_step";
+    CHECK(sentence_of(run, 0) == "The workload takes 8 denoising steps of 5.0 ms, 2 images of 40 ms.");
   }
   SECTION("steps of which nothing else is known") {
     run = run_of({window_of("step", 5'000'000, 8)});
-    run.workload.unit_stage = "step";
+    run.workload.verdict.unit_stage = "step";
     run.stages[0].source = nl::StageSource::kInferred;
     CHECK(sentence_of(run, 0) == "The workload repeats 8 steps of 5.0 ms (inferred).");
   }
@@ -340,6 +341,14 @@ TEST_CASE("summary: a phrase is one sentence's worth of a text") {
   CHECK(phrase("") == "");
 }
 
+namespace {
+std::string plain_of(const Text& text) {
+  std::string out;
+  for (const auto& span : text.spans) out += span.text;
+  return out;
+}
+}  // namespace
+
 TEST_CASE("recommendations: kernels share a cause only with themselves") {
   Run run;
   run.findings.resize(2);
@@ -365,6 +374,33 @@ TEST_CASE("recommendations: kernels share a cause only with themselves") {
   CHECK(recommendations(run, 3).size() == 1);
   CHECK(first_to_work_on(run) == &run.findings[0]);
   CHECK(first_to_work_on(Run()) == nullptr);
+}
+
+TEST_CASE("recommendations: a part goes with its whole, and is said below it") {
+  Run run;
+  run.findings.resize(4);
+  const char* rules[] = {"gaps", "launches", "storm", "other"};
+  for (std::size_t i = 0; i < run.findings.size(); ++i) {
+    Finding& each = run.findings[i];
+    each.rule = rules[i];
+    each.severity = Severity::kMedium;
+    each.scope = RuleScope::kStage;
+    each.subject = i == 3 ? "load" : "train_step";
+    each.plain = std::string("The fact of ") + rules[i] + ".";
+    each.action = std::string("Fix ") + rules[i] + ".";
+    each.gain_note = "no estimate";
+  }
+  run.findings[0].gain_share = run.findings[1].gain_share = 0.4;
+  run.findings[2].part_of = "/findings/1";
+  // The storm has no gain of its own; what it is a part of belongs to the first.
+  REQUIRE(recommendations(run, 3).size() == 2);
+  CHECK(recommendations(run, 3)[0].also == std::vector<const Finding*>{&run.findings[1], &run.findings[2]});
+  run.findings[1].part_of = run.findings[2].part_of = "/findings/0";
+  const List list = action_list(run, false);
+  REQUIRE(list.items.size() == 2);
+  const std::string first = plain_of(list.items[0].text);
+  CHECK(first.find("The fact of gaps. Parts of it: the fact of launches; the fact of storm.") != std::string::npos);
+  CHECK(plain_of(list.items[1].text).find("of it") == std::string::npos);
 }
 
 TEST_CASE("recommendations: a kernel is left out where even all of it would save less than 1 %") {

@@ -109,10 +109,24 @@ TEST_CASE("findings: one with the cause of another names the nearest before it t
   run.findings[3].same_cause_as = "launches";
   run.findings[4].same_cause_as = "nothing of these";
   const std::string text = section_text(findings(run));
-  CHECK(has(text, "| 3 | low | finding 3 (same cause as 2) |"));
-  CHECK(has(text, "| 4 | low | finding 4 (same cause as 2) |"));
+  CHECK(has(text, "| 3 | low | finding 3 (part of 2) |"));
+  CHECK(has(text, "| 4 | low | finding 4 (part of 2) |"));
   CHECK(has(text, "| 5 | low | finding 5 |"));
   CHECK(has(text, "| 1 | low | finding 1 |"));
+}
+
+TEST_CASE("findings: a part names its whole, which the file points to") {
+  Run run = run_with_findings(4);
+  run.findings[0].rule = run.findings[2].rule = "launches";  // of two stages: the rule alone would not tell which
+  run.findings[1].part_of = "/findings/0";
+  run.findings[3].part_of = "/findings/2";
+  run.findings[1].same_cause_as = run.findings[3].same_cause_as = "launches";
+  const std::string text = section_text(findings(run));
+  CHECK(has(text, "| 2 | low | finding 2 (part of 1) |"));
+  CHECK(has(text, "| 4 | low | finding 4 (part of 3) |"));
+  CHECK(has(section_text(evidence(run)), "(part of 3)"));
+  run.findings[3].part_of = "/findings/9";
+  CHECK_FALSE(has(section_text(findings(run)), "finding 4 (part"));
 }
 
 TEST_CASE("findings: those about the measurement have a table without savings") {

@@ -74,6 +74,29 @@ class CallTest(KindCase):
         self.assertEqual(result.text, "m()" * 5)
         self.assertEqual((self.kind(result)["generates"], self.kind(result)["eval_calls"]), (False, 5))
 
+    def test_a_model_with_an_eval_of_its_own(self):
+        result = self.run_with("""
+            class TinyModel(Model):
+                def can_generate(self): return False
+                def train(self, mode=True): return super().train(mode)
+                def eval(self): return self.train(False)  # as in transformers 5
+            encoder = TinyModel().eval()
+            for _ in range(2): encoder(ids(2, 5))
+            """)
+        self.assertEqual(result.text, "m()" * 2)
+
+    def test_parts_that_are_evaluated_with_their_model_are_no_models(self):
+        result = self.run_with("""
+            class Block(torch.Module):
+                def forward(self, ids): pass
+            class Whole(torch.Module):
+                def __init__(self): self.block = Block()
+                def forward(self, ids): self.block(ids)
+            whole = Whole().train(False)
+            whole(ids(2, 5)); whole.block(ids(2, 5))
+            """)
+        self.assertEqual(result.text, "m()")
+
     def test_a_decoder_without_a_head_that_gets_a_cache(self):
         result = self.run_with("""
             class TinyModel(Model):

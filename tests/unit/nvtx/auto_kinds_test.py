@@ -158,6 +158,9 @@ class CallTest(KindCase):
             """)
         self.assertEqual(result.text, "m()" + "".join(f"s{i}(x())" for i in range(5)))
         self.assertEqual(result.marks, ["tokens prompt=9 batch=1", "tokens batch=3", "tokens batch=2"])
+        # Inside the step that has the new batch: what comes before it had another.
+        at = [index for index, call in enumerate(result.calls) if call[0] == "mark" and call[2] in ("tokens batch=3", "tokens batch=2")]
+        self.assertEqual([result.calls[index - 1][2:4] for index in at], [["decode_step", "2"], ["decode_step", "4"]])
         self.assertEqual([tuple(entry.values()) for entry in result.fact["steps"]],
                          [("prefill", 1, 9, 1), ("decode", 1, 1, 2), ("decode", 3, 3, 2), ("decode", 2, 2, 1)])
 

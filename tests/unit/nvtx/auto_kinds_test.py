@@ -4,7 +4,7 @@ import json
 import textwrap
 import unittest
 
-from auto_case import REAL, AutoCase, RealCase, as_text, run_tests
+from auto_case import REAL, AutoCase, RealScripts, as_text, run_tests
 from auto_jax_fakes import write_jax_fakes
 from auto_torch_fakes import write_torch_fakes
 
@@ -534,19 +534,15 @@ class JaxTest(KindCase):
 
 
 @unittest.skipUnless(REAL, "needs torch and transformers")
-class RealKindsTest(RealCase):
-    def test_an_encoder(self):
-        result = self.real("""
+class RealKindsTest(RealScripts):
+    SCRIPTS = {
+        "encoder": """
             shape = dict(vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4)
             encoder = transformers.BertModel(transformers.BertConfig(**shape)).eval()
             with torch.no_grad():
                 for _ in range(3): encoder(prompt, attention_mask=torch.ones_like(prompt))
-            """)
-        self.assertEqual((result.text, result.marks), ("m()" * 3, ["tokens prompt=16 batch=2"] * 3))
-        self.assertIs(result.fact["models"][0]["kind"]["generates"], False)
-
-    def test_training(self):
-        result = self.real("""
+            """,
+        "training": """
             net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2)).to("cpu")
             optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
             data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(4, 8)), batch_size=2)
@@ -554,15 +550,9 @@ class RealKindsTest(RealCase):
                 optimizer.zero_grad()
                 net(batch).sum().backward()
                 optimizer.step()
-            """)
-        self.assertEqual(result.text, "l()f()b()o()" * 2 + "l()")
-
-    def test_beams(self):
-        result = self.real("generate(model, prompt, num_beams=3)")
-        self.assertEqual(result.marks, ["tokens prompt=16 batch=2 beams=3"])
-
-    def test_a_diffusion_written_by_hand(self):
-        result = self.real("""
+            """,
+        "beams": "generate(model, prompt, num_beams=3)",
+        "diffusion": """
             class Net(torch.nn.Module):
                 def __init__(self):
                     super().__init__()
@@ -573,8 +563,22 @@ class RealKindsTest(RealCase):
                 for t in (3, 2, 1):
                     time = torch.full((2,), float(t))
                     x = x - net(x, time) - net(x, time)
-            """)
-        self.assertEqual(result.text, "n()g()" * 3)
+            """,
+    }
+
+    def test_an_encoder(self):
+        result = self.real("encoder")
+        self.assertEqual((result.text, result.marks), ("m()" * 3, ["tokens prompt=16 batch=2"] * 3))
+        self.assertIs(result.fact["models"][0]["kind"]["generates"], False)
+
+    def test_training(self):
+        self.assertEqual(self.real("training").text, "l()f()b()o()" * 2 + "l()")
+
+    def test_beams(self):
+        self.assertEqual(self.real("beams").marks, ["tokens prompt=16 batch=2 beams=3"])
+
+    def test_a_diffusion_written_by_hand(self):
+        self.assertEqual(self.real("diffusion").text, "n()g()" * 3)
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   }
   run.host = std::move(host.stacks);
   append(notes, host.note);
-  run.latency = derive_latency(trace, staged.table, staged.plan, staged.windows, options.tokens, run.stages);
+  run.latency = derive_latency(staged, options.tokens, run.stages);
   std::erase_if(run.stages, [](const StageEntry& stage) { return stage.ranges.empty() && !stage.derived; });
   run.phases = phase_figures(trace, staged.table, staged.windows, partition, pass);
   run.iterations = list_iterations(trace, staged.table, staged.plan, staged.windows);
@@ -182,7 +182,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
   const AnalysisOptions& options = knowledge.options;
   const StagedTrace staged(evidence.trace, options.warmup);
   Run run = with_facts(traced_run(staged, options), evidence);
-  WorkloadVerdict verdict = workload_kind(staged, run.stages);
+  WorkloadVerdict verdict = workload_kind(staged, run.stages, options.tokens);
   run.workload.kind = verdict.kind;
   run.workload.kind_confidence = verdict.confidence;
   run.workload.kind_witnesses = std::move(verdict.witnesses);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/figures/latency/token_timeline.h"
 #include "analysis/staging/staged_trace.h"
 #include "model/codes.h"
 #include "model/run.h"
@@ -18,6 +19,6 @@ struct WorkloadVerdict {
   std::string unit_stage;
 };
 
-WorkloadVerdict workload_kind(const StagedTrace& staged, const std::vector<StageEntry>& stages);
+WorkloadVerdict workload_kind(const StagedTrace& staged, const std::vector<StageEntry>& stages, const TokenCounts& configured);
 
 }  // namespace nl::analysis

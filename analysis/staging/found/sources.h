@@ -14,7 +14,8 @@ namespace nl::analysis {
 struct EngineStep {
   std::string_view engine;  // "vLLM"
   std::optional<std::int64_t> context_tokens, generation_tokens;
-  std::optional<bool> prefills, decodes;  // empty: the name does not say
+  std::optional<std::uint64_t> contexts, generations;  // requests whose prompt it reads, and that it writes a token of
+  std::optional<bool> prefills, decodes;               // empty: the name does not say
 
   bool told() const { return prefills && decodes; }
 };
@@ -27,6 +28,14 @@ std::optional<EngineStep> engine_step(std::string_view name);
 FoundStages stages_of_engine(const Trace& trace);
 
 // Steps of training, batches and prefills that follow from what the workload marks: forward, backward and optimizer, calls of a model.
+// The same steps with their requests.
+struct EngineRound {
+  Ns start_ns = 0, end_ns = 0;
+  std::uint32_t thread = kNone;
+  std::optional<std::uint64_t> contexts, generations;
+};
+std::vector<EngineRound> engine_rounds(const Trace& trace);
+
 FoundStages stages_of_marks(const Trace& trace);
 
 // The ranges that the map names; the first pattern that a name matches decides.

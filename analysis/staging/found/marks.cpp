@@ -62,7 +62,10 @@ class ThreadMarks {
     find_train_steps();
     find_calls(nvtx::kModelCall, StageKind::kBatch);
     find_calls(key_of(StageKind::kDenoiseStep), StageKind::kDenoiseStep);
-    for (const std::string& function : compiled_functions()) find_calls(function, StageKind::kOther);
+    find_images(before);
+    const std::set<std::string> training = training_functions();
+    for (const std::string& function : compiled_functions())
+      find_calls(function, training.contains(function) ? StageKind::kTrainStep : StageKind::kOther);
   }
 
  private:
@@ -141,6 +144,21 @@ class ThreadMarks {
   Ns end_of_wait(const MarkedRange& call, Ns latest_ns) const {
     ApiKinds kinds(trace_);
     const auto first =
+  // Of a sampler written by hand: steps from one start to the next. Pipelines have ranges for their images.
+  void find_images(std::size_t first_step) {
+    const auto is = [&](StageKind kind) { return [kind](const MarkedRange& range) { return stage_kind(range.name) == kind; }; };
+    if (std::any_of(ranges_.begin(), ranges_.end(), is(StageKind::kImage))) return;
+    std::vector<std::pair<Ns, Ns>> calls;
+    for (const MarkedRange& range : ranges_)
+      if (is(StageKind::kDenoiseStep)(range)) calls.emplace_back(range.start_ns, range.end_ns);
+    const auto [starts, by_noise] = find_image_starts(trace_, thread_, calls);
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const std::size_t last = (i + 1 < starts.size() ? starts[i + 1] : calls.size()) - 1;
+      add(calls[starts[i]].first, out_.stages[first_step + last].end_ns, StageKind::kImage);
+    }
+    if (by_noise && !starts.empty())
+      out_.notes.push_back({Code::kImagesByNoise, {std::to_string(starts.size()), std::to_string(starts[1])}});
+  }
         std::lower_bound(trace_.api_calls.begin(), trace_.api_calls.end(), std::pair(thread_, call.end_ns),
                          [](const ApiCall& api, const auto& key) { return std::pair<std::uint32_t, Ns>(api.thread, api.start_ns) < key; });
     for (auto api = first; api != trace_.api_calls.end() && api->thread == thread_ && api->start_ns < latest_ns; ++api)

@@ -350,6 +350,18 @@ class DiffusionTest(KindCase):
             """)
         self.assertEqual(result.text, "n()g()" * 2 + "n()n()" + "n()g()n()")
 
+    def test_time_steps_that_start_anew_begin_an_image(self):
+        def marked(times):
+            result = self.denoised(f"for t in {times}: net(floats(2, 4, 8, 8), t)")
+            steps = "".join("n" if call[0] == "push" else "i" for call in result.calls if call[:1] != ["pop"] and call[2] in ("denoise_step", "image"))
+            return steps
+
+        self.assertEqual(marked([9, 6, 3, 9, 6, 3, 9, 6]), "nnninnninn")
+        self.assertEqual(marked([0.1, 0.5, 0.9, 0.1, 0.5]), "nnninn")
+        self.assertEqual(marked([9, 7, 7, 5, 5, 3, 12, 7]), "nnnnnninn")  # two calls a step, and an image with more steps
+        self.assertEqual(marked([9, 6, 7, 6, 3]), "nnnnn")  # some steps are repeated
+        self.assertEqual(marked([9, 9, 9]), "nnn")  # one step an image, or nothing of the kind
+
     def test_a_latent_that_is_changed_in_place_is_another_step(self):
         result = self.denoised("""
             torch.Tensor._version = 0

@@ -437,7 +437,7 @@ class JaxTest(KindCase):
         self.assertEqual(result.fact["backend"], "jax")
         facts = result.fact["jax"]
         self.assertEqual((facts["platform"], facts["devices"], facts["compiles"], facts["compile_s"]), ("gpu", [{"kind": "NVIDIA H200", "count": 2}], 5, 1.25))
-        self.assertEqual(facts["functions"][1], {"name": "decode_step", "calls": 4, "compiled": 2})
+        self.assertEqual(facts["functions"][1], {"name": "decode_step", "calls": 4, "compiled": 2, "trains": False})
         self.assertEqual((result.fact["versions"]["jax"], result.fact["versions"]["jaxlib"]), ("0.11.1", "0.11.0"))
 
     def test_what_jax_traces_has_no_ranges(self):
@@ -480,6 +480,30 @@ class JaxTest(KindCase):
             """)
         self.assertEqual(result.out.splitlines(), ["4 call ['x', 'y'] True", "True Text. __main__ 0", "True True True False", "0 7 True True False",
                                                    "Jitted jit True"])
+
+    def test_gradients_of_parameters_show_training(self):
+        result = self.jax("""
+            def loss(weights, x): return 1
+            @jax.jit
+            def fit(weights, x): return jax.value_and_grad(loss)(weights, x)
+            descend = jax.jit(jax.grad(loss, argnums=(0,)))
+            weights = {"layers": [1, 2], "head": 3}
+            for _ in range(3): assert fit(weights, 7) == (1, weights)
+            descend(weights, 7)
+            jax.jit(lambda x: x)(1)
+            """)
+        self.assertEqual(result.marks, ["kind training function=fit", "kind training function=loss"])
+        self.assertEqual([(each["name"], each["trains"]) for each in result.fact["jax"]["functions"]], [("fit", True), ("loss", True), ("lambda", False)])
+
+    def test_the_gradient_of_one_array_may_be_a_force(self):
+        text = """
+            @jax.jit
+            def move(places): return jax.grad(lambda at: at)(places)
+            move(3)
+            jax.grad(lambda weights: weights)([1, 2])  # not compiled
+            """
+        self.assertEqual(self.jax(text).marks, [])
+        self.assertEqual(self.jax("import optax\n" + textwrap.dedent(text)).marks, ["kind training function=move"])
 
     def test_what_is_compiled_ahead_of_time(self):
         result = self.jax("""

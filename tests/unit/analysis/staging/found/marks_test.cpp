@@ -131,6 +131,22 @@ TEST_CASE("a step of a function that JAX compiles lasts until its next call") {
   CHECK(found_in(b, "mine").empty());
 }
 
+TEST_CASE("a function that JAX compiles and that computes gradients takes training steps") {
+  TraceBuilder b;
+  for (int i = 0; i < 5; ++i) {
+    b.stage("fit_once", 100 * i, 100 * i + 20);
+    b.stage("evaluate", 100 * i + 50, 100 * i + 60);
+  }
+  b.stage("compile", 5, 15);
+  b.stage("compile", 52, 58);
+  b.mark("LLM", "kind training function=fit_once", 21);
+  const auto steps = found_in(b, "train_step");
+  REQUIRE(steps.size() == 5);
+  CHECK(steps[0].end_ns == 100);
+  CHECK(found_in(b, "fit_once").empty());  // its own ranges stay
+  CHECK(found_in(b, "evaluate").size() == 5);
+}
+
 TEST_CASE("marks of generation need nothing more") {
   TraceBuilder b;
   b.stage("prefill", 0, 100);

@@ -221,13 +221,13 @@ class LatencyFigures {
   }
 
   // Of a server: per request by its own range, else by the sequences that each step has; else it is not told.
-  void fill_tpot_of_server(SharedSteps& shared, bool requests) {
+  void fill_tpot_of_server(const SharedSteps& shared, bool requests) {
     std::vector<Ns> times = requests ? token_times_of_requests(staged_) : std::vector<Ns>();
     if (!times.empty()) {
       latency_.tpot = summarise_times(times);
       latency_.notes.emplace_back("time per output token is of each request: from the end of its prompt to its last token, by its steps");
-    } else if (!shared.token_gaps_ns.empty()) {
-      latency_.tpot = summarise_times(shared.token_gaps_ns);
+    } else if (times = shared.all_token_gaps(); !times.empty()) {
+      latency_.tpot = summarise_times(times);
       latency_.notes.emplace_back(
           "time per output token is from one token of a request to its next, with the prompts of others in between: each sequence of a "
           "step gets one token");
@@ -240,7 +240,7 @@ class LatencyFigures {
 
   void fill_tpot() {
     if (decode_runs_on_) return;
-    SharedSteps shared = find_shared_steps(staged_, tokens_);
+    const SharedSteps shared = find_shared_steps(staged_, tokens_);
     const bool requests = serves_several();
     if (decode_ != kNone && (requests || shared.serves || staged_.trace.stage_origin.source == StageSource::kEngine)) {
       fill_tpot_of_server(shared, requests);

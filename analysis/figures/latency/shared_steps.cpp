@@ -12,6 +12,7 @@ namespace nl::analysis {
 namespace {
 
 constexpr std::size_t kFewestJoins = 3;
+constexpr std::uint64_t kMostTokens = 1'000'000;  // a mark may say any number
 
 // One turn of the loop: a prefill, a step, or both at once.
 struct Turn {
@@ -100,7 +101,7 @@ class Loop {
     }
   }
   void add(std::uint64_t times, Ns gap_ns) {
-    if (gap_ns > 0) out_.token_gaps_ns.insert(out_.token_gaps_ns.end(), times, gap_ns);
+    if (gap_ns > 0 && times > 0) out_.token_gaps.push_back({gap_ns, std::min(times, kMostTokens)});
   }
 
   SharedSteps& out_;
@@ -150,6 +151,15 @@ bool in_order(const Served& served) {
 }
 
 }  // namespace
+
+std::vector<Ns> SharedSteps::all_token_gaps() const {
+  std::uint64_t all = 0;
+  for (const TokenGap& gap : token_gaps) all += gap.times;
+  const std::uint64_t every = std::max<std::uint64_t>(1, all / kMostTokens);
+  std::vector<Ns> out;
+  for (const TokenGap& gap : token_gaps) out.insert(out.end(), (gap.times + every - 1) / every, gap.gap_ns);
+  return out;
+}
 
 SharedSteps find_shared_steps(const StagedTrace& staged, const TokenTimeline& tokens) {
   const bool engine = staged.trace.stage_origin.source == StageSource::kEngine;

@@ -15,8 +15,16 @@ struct SharedSteps {
   std::size_t joins = 0;   // times that prompts were read while other requests went on
   std::uint64_t most = 0;  // sequences of a step
   bool serves = false;     // requests come and go: not one batch after the other
-  // From one token of a request to its next, for all requests whose steps are measured. Empty: it is not known who goes on.
-  std::vector<Ns> token_gaps_ns;
+
+  // From one token of a request to its next, and how many requests waited so. Of measured steps. Empty: it is not known who goes on.
+  struct TokenGap {
+    Ns gap_ns = 0;
+    std::uint64_t times = 0;
+  };
+  std::vector<TokenGap> token_gaps;
+
+  // Each as often as it was. Of more than a million, every second or every n-th of equal ones.
+  std::vector<Ns> all_token_gaps() const;
 };
 
 // By the sequences that each prefill and each step has, from the marks or from the names of an engine's steps.

@@ -366,6 +366,17 @@ TEST_CASE("an idle server: nobody waits for a token while no request is there") 
   CHECK(run.latency.tpot->max_ns < 100);
 }
 
+TEST_CASE("an engine may claim any number of requests") {
+  TraceBuilder b;
+  b.range("", "execute_context_4000000000(8)_generation_0(0)", 0, 100);
+  for (int i = 1; i < 9; ++i) b.range("", "execute_context_0(0)_generation_4000000000(8)", 100 * i, 100 * i + 90);
+  nl::analysis::add_found_stages(b.trace, {});
+  const auto run = b.run_all();
+  REQUIRE(run.latency.tpot);
+  CHECK(run.latency.tpot->count <= 2'000'000);
+  CHECK(run.latency.tpot->median_ns == 100);
+}
+
 TEST_CASE("requests with ranges of their own have their own times per token") {
   TraceBuilder b;
   const Ns step = 10;

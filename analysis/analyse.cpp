@@ -139,7 +139,7 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   }
   run.host = std::move(host.stacks);
   append(notes, host.note);
-  run.latency = derive_latency(trace, staged.table, staged.plan, staged.windows, options.tokens, run.stages);
+  run.latency = derive_latency(staged, options.tokens, run.stages);
   std::erase_if(run.stages, [](const StageEntry& stage) { return stage.ranges.empty() && !stage.derived; });
   run.phases = phase_figures(trace, staged.table, staged.windows, partition, pass);
   run.iterations = list_iterations(trace, staged.table, staged.plan, staged.windows);
@@ -160,7 +160,7 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   run.activity = activity_curves(trace);
   if (run.kernels && !trace.stalls.empty() && !add_stalls(trace, *run.kernels)) notes.push_back({Code::kStallsUnmatched});
   run.clock = clock_fit(trace, run.stages);
-  run.workload.verdict = workload_kind(staged, run.stages);
+  run.workload.verdict = workload_kind(staged, run.stages, options.tokens);
   return run;
 }
 

@@ -344,6 +344,7 @@ enum class Code : std::uint16_t {
   kStepsInferred,     // what repeats are the steps, whatever they are for
   kStepsNotRepeated,  // nothing was inferred: no sequence of GPU work repeats
   kStepsTooFew,
+  kStepsNested,  // something repeats, and a part of it as well: either may be the step
   kStepsOfTraining,
   kStepsWithoutProducts,  // something repeats, but it is not a model
   kStepsWithoutPrefill,   // something repeats, and nothing shows that it is generation
@@ -355,8 +356,11 @@ enum class Code : std::uint16_t {
   kKindByTokens,     // each step looks up an embedding and chooses a token
   kKindByTraining,   // kernels of a backward pass or of an optimizer
   kKindByRequests,   // several requests at a time
+  kKindByJoining,    // requests join the batch of others between steps
   kKindByProcesses,  // several processes do as many steps
   kKindByRepetition,
+
+  kImagesByNoise,  // runs of denoising steps are told apart by the noise that is drawn between them
 
   // Neither marked nor found
   kSteadyPart,    // the capture is one stage, without its warm-up

@@ -286,6 +286,10 @@ constexpr std::array<Words, kCodeCount> kWords = {{
          "each), with a confidence of {3}."),
     note(Code::kStepsNotRepeated, "steps-not-repeated", "No stages are inferred: no sequence of GPU work repeats."),
     note(Code::kStepsTooFew, "steps-too-few", "No stages are inferred: a sequence of {0} launches and waits repeats, but only {1} times."),
+    note(Code::kStepsNested, "steps-nested",
+         "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, and a part of it repeats as well. Either may be "
+         "the "
+         "step: output may be written every so many steps, or a step may iterate."),
     note(Code::kStepsOfTraining, "steps-of-training",
          "The steps are not taken for generation: a sequence of {0} launches and waits repeats {1} times, but it has kernels of training "
          "(backward, optimizer)."),
@@ -302,8 +306,13 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     note(Code::kKindByTokens, "kind-by-tokens", "Each step looks up an embedding and chooses a token, and a larger step comes before."),
     note(Code::kKindByTraining, "kind-by-training", "Steps run kernels of a backward pass or of an optimizer."),
     note(Code::kKindByRequests, "kind-by-requests", "Up to {0} requests run at a time."),
+    note(Code::kKindByJoining, "kind-by-joining",
+         "Requests join and leave between steps: a prompt is read while other requests go on, {0} times. A step has up to {1} sequences."),
     note(Code::kKindByProcesses, "kind-by-processes", "{0} processes take {1} steps each, and wait for each other."),
     note(Code::kKindByRepetition, "kind-by-repetition", "Steps repeat; what they are for is not known."),
+    note(Code::kImagesByNoise, "images-by-noise",
+         "Images are not marked. They are told apart by the noise that is drawn only before the first step of each: {0} images of {1} "
+         "steps."),
     note(Code::kSteadyPart, "steady-part",
          "The capture itself is the stage, from {0} to {1}: by then every kernel that matters has run once. What comes before is start-up "
          "and warm-up."),

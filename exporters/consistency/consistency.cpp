@@ -35,7 +35,7 @@ class FigureCheck {
     if (run_.kernels)
       for (std::size_t i = 0; i < run_.kernels->size(); ++i) check_kernel((*run_.kernels)[i], fmt::format("/kernels/{}", i));
     for (std::size_t i = 0; i < run_.findings.size(); ++i) check_saving(run_.findings[i], fmt::format("/findings/{}", i));
-    if (!run_.workload.unit_stage.empty() && stage_named(run_, run_.workload.unit_stage) == nullptr)
+    if (!run_.workload.verdict.unit_stage.empty() && stage_named(run_, run_.workload.verdict.unit_stage) == nullptr)
       say("/workload/unit_stage", "names a stage that is not there");
   }
 

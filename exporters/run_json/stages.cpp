@@ -315,7 +315,8 @@ void fields(auto& io, Ref<decltype(io), Latency> l) {
   io("prefill", l.prefill, "start of the iteration to the end of its last prefill before decoding; null: not known");
   if constexpr (reads<decltype(io)>)
     if (!io.has("prefill")) std::swap(l.ttft, l.prefill);  // until format 2.1 it was called so, arrival known or not
-  io("tpot", l.tpot, "time per output token: a decode window by its steps; null: not known");
+  io("tpot", l.tpot,
+     "time per output token: a decode window by its steps; of a server, from one token of a request to its next; null: not known");
   io("batch", l.batch, "sequences at a time; null: not known, or not always the same");
   io("output_tokens_per_s", l.output_tokens_per_s, "generated tokens of all sequences by the iterations' time; null: not known");
   io("notes", l.notes, "what could not be derived, and what would make it known");

@@ -67,11 +67,20 @@ class Facts {
       if (count.is_number()) out_.notes.push_back({Code::kMarksFailed, {place, fmt::format("{}", count.get<double>())}});
     for (const Json& model : member(facts, "models")) add_model(model, file.filename().string());
     if (out_.model && member(facts, "models").size() == 1) add_inputs(member(facts, "steps"));
+    add_xla_flags(member(member(facts, "jax"), "xla_flags"));
     if (const std::string backend = text_of_member(facts, "backend"); out_.backend.empty()) out_.backend = backend;
   }
   ProcessFacts take() { return std::move(out_); }
 
  private:
+  // ["--xla_dump_to", "--xla_gpu_autotune_level=2"]: with a value only where it is a number or a truth value
+  void add_xla_flags(const Json& flags) {
+    std::vector<std::string> names;
+    for (const Json& flag : flags)
+      if (flag.is_string()) names.push_back(flag.get<std::string>());
+    if (!names.empty()) out_.versions.try_emplace("xla_flags", fmt::format("{}", fmt::join(names, " ")));
+  }
+
   void add_model(const Json& model, const std::string& where) {
     const std::uint64_t tokens = count_of_member(model, "new_tokens");
     if (out_.model && !out_.model->attributes.empty() && tokens <= most_tokens_) return;

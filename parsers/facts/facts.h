@@ -11,6 +11,7 @@
 // What nvtx/python/auto notes about the processes of a run, facts-<pid>.json:
 //
 //   versions, backend    the same names
+//   jax.xla_flags        versions["xla_flags"], in one line
 //   models[].config      a Hugging Face configuration → the attributes of the model section, with the dtype as loaded
 //   models[].precision   the same; where it is left out, from dtype and quantization
 //   models[].parameters  count → parameters, as loaded; quantised weights are packed, and their count says nothing

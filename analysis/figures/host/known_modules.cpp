@@ -49,8 +49,7 @@ constexpr KnownModules kModules[] = {
     does(kFramework, HostWork::kLogging, "torch.utils.tensorboard"),
     does(kLibrary, HostWork::kLogging, "logging loguru tqdm rich wandb tensorboardX tensorboard mlflow structlog"),
     does(kLibrary, HostWork::kJson, "json orjson ujson simplejson"),
-    // On the host they wait for other processes, and launch nothing.
-    does(kLibrary, HostWork::kExchange,
+    does(kFramework, HostWork::kExchange,
          "torch.distributed.distributed_c10d torch.distributed.c10d_logger torch.distributed.rpc mpi4py horovod"),
     does(kFramework, HostWork::kFramework, "torch accelerate"),
     does(kFramework, HostWork::kModel, "transformers"),

@@ -11,53 +11,11 @@
 #include <utility>
 
 #include "analysis/account/budget.h"
+#include "analysis/figures/latency/shared_steps.h"
 #include "analysis/statistics/time_summary.h"
-#include "nvtx/names.h"
 
 namespace nl::analysis {
 namespace {
-
-// The counts that hold at a time, by process: the configuration's, and over them what the marks said until then.
-class TokenTimeline {
- public:
-  TokenTimeline(const Trace& trace, const TokenCounts& configured, std::vector<std::string>& notes)
-      : configured_(configured), changes_(process_slots(trace)) {
-    std::vector<const Mark*> marks;
-    for (const Mark& mark : trace.marks) marks.push_back(&mark);
-    std::stable_sort(marks.begin(), marks.end(), [](const Mark* a, const Mark* b) { return a->time_ns < b->time_ns; });
-    for (const Mark* mark : marks) {
-      const auto tokens = nvtx::parse_token_mark(trace.strings[mark->domain], trace.strings[mark->name]);
-      if (!tokens) continue;
-      auto& changes = changes_[process_slot_of_thread(trace, mark->thread)];
-      TokenCounts counts = changes.empty() ? configured : changes.back().second;
-      take(tokens->batch, counts.batch, configured.batch, "batch", notes);
-      take(tokens->prompt, counts.prompt_tokens, configured.prompt_tokens, "prompt tokens", notes);
-      take(tokens->decode, counts.decode_tokens, configured.decode_tokens, "decode tokens", notes);
-      changes.emplace_back(mark->time_ns, counts);
-    }
-  }
-  // A workload may say it at any time until the window ends.
-  const TokenCounts& at(const Window& window) const {
-    const auto& changes = changes_[window.process];
-    const auto after =
-        std::upper_bound(changes.begin(), changes.end(), window.end_ns, [](Ns time, const auto& change) { return time < change.first; });
-    return after == changes.begin() ? configured_ : (after - 1)->second;
-  }
-
- private:
-  void take(const std::optional<std::uint64_t>& marked, std::optional<std::uint64_t>& now, const std::optional<std::uint64_t>& configured,
-            const char* what, std::vector<std::string>& notes) {
-    if (!marked) return;
-    now = marked;
-    if (!configured || *configured == *marked || !contradicted_.insert(what).second) return;
-    notes.push_back(
-        fmt::format("the workload marks {} {}, the model configuration says {}; the marks are used", what, *marked, *configured));
-  }
-
-  TokenCounts configured_;
-  std::vector<std::vector<std::pair<Ns, TokenCounts>>> changes_;  // by process
-  std::set<std::string> contradicted_;
-};
 
 // How many decode steps begin inside a window, on its thread.
 class Steps {
@@ -90,11 +48,12 @@ struct IterationTimes {
 
 class LatencyFigures {
  public:
-  LatencyFigures(const Trace& trace, const StageTable& table, const IterationPlan& plan, const std::vector<Window>& windows,
-                 const TokenCounts& configured)
-      : plan_(plan), windows_(windows), steps_(table, windows), tokens_(trace, configured, latency_.notes),
-        prefill_(table.find(StageKind::kPrefill)), decode_(table.find(StageKind::kDecode)), step_(table.find(StageKind::kDecodeStep)),
-        request_(table.find(StageKind::kRequest)) {}
+  LatencyFigures(const StagedTrace& staged, const TokenCounts& configured)
+      : staged_(staged), plan_(staged.plan), windows_(staged.windows), steps_(staged.table, staged.windows),
+        tokens_(staged.trace, configured), prefill_(staged.table.find(StageKind::kPrefill)), decode_(staged.table.find(StageKind::kDecode)),
+        step_(staged.table.find(StageKind::kDecodeStep)), request_(staged.table.find(StageKind::kRequest)) {
+    latency_.notes = tokens_.notes();
+  }
 
   Latency derive(std::vector<StageEntry>& stages) {
     if (std::all_of(windows_.begin(), windows_.end(), [](const Window& window) { return window.warmup; })) {
@@ -235,39 +194,62 @@ class LatencyFigures {
     }
   }
 
-  // A server: requests overlap, and a thread of none of them decodes. A step of it works for several requests, or for one of them at a
-  // time: how long a request waits for its next token is not the time of a step.
+  // A server: requests overlap, and a thread decodes that has none of them, or several. A step of it works for several requests, or for one
+  // of them at a time: how long a request waits for its next token is not the time of a step.
   bool serves_several() const {
-    std::map<std::uint32_t, Ns> busy_until;  // by process
-    std::set<std::uint32_t> overlapping, request_threads;
+    std::map<std::uint32_t, Ns> busy_until, thread_busy_until;  // by process, by thread
+    std::set<std::uint32_t> overlapping, sharing, request_threads;
     std::vector<const Window*> requests;
     for (const Window& window : windows_)
-      if (!window.warmup && window.stage == request_) requests.push_back(&window);
+      if (!window.warmup && request_ != kNone && window.stage == request_) requests.push_back(&window);
     std::sort(requests.begin(), requests.end(), [](const Window* a, const Window* b) { return a->start_ns < b->start_ns; });
+    const auto overlaps = [](std::map<std::uint32_t, Ns>& until, std::uint32_t whose, const Window& request) {
+      Ns& latest_ns = until.try_emplace(whose, request.start_ns).first->second;
+      const bool open = request.start_ns < latest_ns;
+      latest_ns = std::max(latest_ns, request.end_ns);
+      return open;
+    };
     for (const Window* request : requests) {
-      Ns& until = busy_until.try_emplace(request->process, request->start_ns).first->second;
-      if (request->start_ns < until) overlapping.insert(request->process);
-      until = std::max(until, request->end_ns);
+      if (overlaps(busy_until, request->process, *request)) overlapping.insert(request->process);
+      if (overlaps(thread_busy_until, request->thread, *request)) sharing.insert(request->thread);
       request_threads.insert(request->thread);
     }
     return std::any_of(windows_.begin(), windows_.end(), [&](const Window& window) {
-      return !window.warmup && window.stage == decode_ && overlapping.contains(window.process) && !request_threads.contains(window.thread);
+      if (window.warmup || window.stage != decode_) return false;
+      return sharing.contains(window.thread) || (overlapping.contains(window.process) && !request_threads.contains(window.thread));
     });
   }
 
-  void fill_tpot() {
-    if (request_ != kNone && decode_ != kNone && serves_several()) {
+  // Of a server: per request by its own range, else by the sequences that each step has; else it is not told.
+  void fill_tpot_of_server(const SharedSteps& shared, bool requests) {
+    std::vector<Ns> times = requests ? token_times_of_requests(staged_) : std::vector<Ns>();
+    if (!times.empty()) {
+      latency_.tpot = summarise_times(times);
+      latency_.notes.emplace_back("time per output token is of each request: from the end of its prompt to its last token, by its steps");
+    } else if (times = shared.all_token_gaps(); !times.empty()) {
+      latency_.tpot = summarise_times(times);
       latency_.notes.emplace_back(
-          "no TPOT: several requests are in flight, and the steps do not say whose they are; open the range of a request on the thread "
-          "that "
-          "decodes it");
+          "time per output token is from one token of a request to its next, with the prompts of others in between: each sequence of a "
+          "step gets one token");
+    } else {
+      latency_.notes.emplace_back(
+          "no TPOT: several requests are in flight, and the steps do not say whose they are; the time of a step is known. Mark \"tokens "
+          "batch=N\" in each prefill and step, or open the range of a request on the thread that decodes it");
+    }
+  }
+
+  void fill_tpot() {
+    if (decode_runs_on_) return;
+    const SharedSteps shared = find_shared_steps(staged_, tokens_);
+    const bool requests = serves_several();
+    if (decode_ != kNone && (requests || shared.serves || staged_.trace.stage_origin.source == StageSource::kEngine)) {
+      fill_tpot_of_server(shared, requests);
       return;
     }
     std::vector<Ns> times;
     bool decoded = false;
     for (const Window& window : windows_) {
       if (window.warmup || window.stage != decode_) continue;
-      if (decode_runs_on_) return;
       decoded = true;
       const std::uint64_t steps = steps_of(window);
       if (steps > 0) times.push_back(std::llround(static_cast<double>(window.wall_ns()) / static_cast<double>(steps)));
@@ -299,6 +281,7 @@ class LatencyFigures {
     latency_.notes.emplace_back("output tokens are counted in decode; the token that prefill yields is not counted");
   }
 
+  const StagedTrace& staged_;
   const IterationPlan& plan_;
   const std::vector<Window>& windows_;
   Latency latency_;
@@ -312,9 +295,8 @@ class LatencyFigures {
 
 }  // namespace
 
-Latency derive_latency(const Trace& trace, const StageTable& table, const IterationPlan& plan, const std::vector<Window>& windows,
-                       const TokenCounts& configured, std::vector<StageEntry>& stages) {
-  return LatencyFigures(trace, table, plan, windows, configured).derive(stages);
+Latency derive_latency(const StagedTrace& staged, const TokenCounts& configured, std::vector<StageEntry>& stages) {
+  return LatencyFigures(staged, configured).derive(stages);
 }
 
 }  // namespace nl::analysis

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/figures/latency/shared_steps.h"
 #include "analysis/trace/kernel_class.h"
 #include "model/words.h"
 
@@ -33,20 +34,6 @@ std::optional<WorkloadKind> kind_of_stage(StageKind stage) {
 
 Ns time_of(const StageEntry& stage) { return stage.wall.total_ns + stage.warmup_wall_ns; }
 std::uint64_t windows_of(const StageEntry& stage) { return stage.wall.count + stage.warmup_windows; }
-
-// Windows of requests that are open at the same time.
-std::size_t most_at_once(const StagedTrace& staged, std::uint32_t stage) {
-  std::vector<std::pair<Ns, int>> edges;
-  for (const Window& window : staged.windows) {
-    if (window.stage != stage || window.wall_ns() == 0) continue;
-    edges.emplace_back(window.start_ns, 1);
-    edges.emplace_back(window.end_ns, -1);
-  }
-  std::sort(edges.begin(), edges.end());
-  int open = 0, most = 0;
-  for (const auto& [time, change] : edges) most = std::max(most, open += change);
-  return static_cast<std::size_t>(most);
-}
 
 // As many steps, but for one or two, in each of several processes.
 struct Ranks {
@@ -89,7 +76,8 @@ bool communicates(const Trace& trace) {
 
 class KindJudge {
  public:
-  KindJudge(const StagedTrace& staged, const std::vector<StageEntry>& stages) : staged_(staged), stages_(stages) {}
+  KindJudge(const StagedTrace& staged, const std::vector<StageEntry>& stages, const TokenCounts& configured)
+      : staged_(staged), stages_(stages), configured_(configured) {}
 
   WorkloadVerdict judge() {
     choose_kind();
@@ -155,9 +143,10 @@ class KindJudge {
     if (unit.source == StageSource::kEngine) out_.kind = WorkloadKind::kServing;
     const std::uint32_t requests = staged_.table.find(StageKind::kRequest);
     const std::size_t most = requests == kNone ? 0 : most_at_once(staged_, requests);
-    if (most < 2) return;
-    out_.kind = WorkloadKind::kServing;
-    out_.witnesses.push_back({Code::kKindByRequests, {std::to_string(most)}});
+    if (most > 1) out_.witnesses.push_back({Code::kKindByRequests, {std::to_string(most)}});
+    const SharedSteps shared = find_shared_steps(staged_, TokenTimeline(staged_.trace, configured_));
+    if (shared.serves) out_.witnesses.push_back({Code::kKindByJoining, {std::to_string(shared.joins), std::to_string(shared.most)}});
+    if (most > 1 || shared.serves) out_.kind = WorkloadKind::kServing;
   }
 
   void look_for_ranks() {
@@ -171,13 +160,14 @@ class KindJudge {
 
   const StagedTrace& staged_;
   const std::vector<StageEntry>& stages_;
+  const TokenCounts& configured_;
   WorkloadVerdict out_;
 };
 
 }  // namespace
 
-WorkloadVerdict workload_kind(const StagedTrace& staged, const std::vector<StageEntry>& stages) {
-  return KindJudge(staged, stages).judge();
+WorkloadVerdict workload_kind(const StagedTrace& staged, const std::vector<StageEntry>& stages, const TokenCounts& configured) {
+  return KindJudge(staged, stages, configured).judge();
 }
 
 }  // namespace nl::analysis

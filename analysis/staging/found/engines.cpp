@@ -47,6 +47,8 @@ EngineStep step_of(std::string_view engine, std::int64_t contexts, std::int64_t 
   step.engine = engine;
   step.prefills = contexts > 0;
   step.decodes = generations > 0;
+  if (contexts >= 0) step.contexts = static_cast<std::uint64_t>(contexts);
+  if (generations >= 0) step.generations = static_cast<std::uint64_t>(generations);
   return step;
 }
 
@@ -93,7 +95,11 @@ std::optional<EngineStep> sglang_step(NameReader name) {
   step.prefills = extends || mixed;
   step.decodes = decodes || mixed;
   if (extends) step.context_tokens = name.value_of("toks=");
-  if (decodes) step.generation_tokens = name.value_of("bs=");
+  const auto requests = name.value_of("bs=");
+  if (decodes) step.generation_tokens = requests;
+  if (mixed || !requests || *requests < 0) return step;
+  step.contexts = extends ? static_cast<std::uint64_t>(*requests) : 0;
+  step.generations = decodes ? static_cast<std::uint64_t>(*requests) : 0;
   return step;
 }
 
@@ -209,6 +215,14 @@ FoundStages stages_of_engine(const Trace& trace) {
   out.origin = {StageSource::kEngine, told ? 1 : kToldByWork};
   if (!out.stages.empty()) out.notes.push_back({Code::kStagesOfEngine, {std::string(ranges[0].step->engine), counts_text(out.stages)}});
   return out;
+}
+
+std::vector<EngineRound> engine_rounds(const Trace& trace) {
+  EngineNames names;
+  std::vector<EngineRound> rounds;
+  for (const EngineRange& each : ranges_of_engine(trace, names))
+    rounds.push_back({each.range->start_ns, each.range->end_ns, each.range->thread, each.step->contexts, each.step->generations});
+  return rounds;
 }
 
 FoundStages stages_of_map(const Trace& trace, const StageMap& map) {

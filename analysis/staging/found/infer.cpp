@@ -21,6 +21,7 @@ constexpr std::size_t kFewestSteps = 3;
 constexpr std::size_t kMostStepLevels = 16;
 constexpr double kLeastRegular = 0.6;       // share of the steps
 constexpr std::uint64_t kLeastCovered = 3;  // one part in so many of the thread's GPU time is in its steps
+constexpr std::size_t kManyParts = 5;       // of a step: fewer are parts of it, as the stages of an integrator
 constexpr std::size_t kOften = 8;           // so often repeats a step; what repeats less is what steps are part of
 
 // What one thread shows at its best level, or why it shows nothing.
@@ -31,7 +32,8 @@ struct ThreadVerdict {
   StageKind unit = StageKind::kStep;
   std::uint32_t period = 0;
   Code trouble = Code::kStepsNotRepeated;
-  std::size_t repeats = 0;       // of it
+  std::size_t repeats = 0;  // of it
+  std::uint32_t kernels_of_step = 0;
   std::uint64_t covered_ns = 0;  // of the GPU's time, by prefill and steps
   std::uint64_t whole_ns = 0;    // the GPU's time for all that the thread launched
 };
@@ -50,10 +52,10 @@ std::vector<Generation::Step> plain_steps(const StepCut& cut) {
 }
 
 // Copies alone are not steps: weights are loaded so.
-bool computes(const WorkAmounts& amounts, const StepCut& cut) {
+std::uint32_t kernels_of_step(const WorkAmounts& amounts, const StepCut& cut) {
   const StepRun& run = cut.runs[cut.runs.size() / 2];
   const WorkAmount amount = amounts.between(run.starts[0], run.end_of(0));
-  return amount.kernels + amount.graphs > 0;
+  return amount.kernels + amount.graphs;
 }
 
 ThreadVerdict judge_level(const Trace& trace, const WorkSequence& sequence, const Neighbourhoods& neighbourhoods,
@@ -77,15 +79,59 @@ ThreadVerdict judge_level(const Trace& trace, const WorkSequence& sequence, cons
   else if (!found.looks_up || !found.chooses) verdict.trouble = Code::kStepsWithoutTokens;
   else verdict.confidence = confidence_of(cut, found);
   if (verdict.confidence > 0) return verdict;
-  if (computes(amounts, cut)) verdict.repetition = cut.regular * (0.6 + 0.2 * cut.after_wait + 0.2 * cut.after_pause);
+  verdict.kernels_of_step = kernels_of_step(amounts, cut);
+  if (verdict.kernels_of_step > 0) verdict.repetition = cut.regular * (0.6 + 0.2 * cut.after_wait + 0.2 * cut.after_pause);
   verdict.unit = verdict.trouble == Code::kStepsOfTraining ? StageKind::kTrainStep : StageKind::kStep;
   verdict.generation.steps = plain_steps(cut);
   return verdict;
 }
 
+using StepList = std::vector<Generation::Step>;
+
+// Places of a sequence where the thread waits or copies to the host, within the steps.
+std::size_t waits_in(const WorkSequence& sequence, const StepList& steps) {
+  std::size_t waits = 0;
+  for (const Generation::Step& step : steps)
+    for (std::uint32_t i = step.first; i < step.last; ++i) waits += sequence.waits_at(i);
+  return waits;
+}
+
+// Parts that lie in none of the steps.
+std::size_t parts_outside(const StepList& parts, const StepList& steps) {
+  std::size_t outside = 0;
+  auto step = steps.begin();
+  for (const Generation::Step& part : parts) {
+    while (step != steps.end() && step->last <= part.first) ++step;
+    outside += step == steps.end() || part.last <= step->first;
+  }
+  return outside;
+}
+
+// Without matrix products there are no layers. What repeats many times within a step may be the steps themselves, with an output that is
+// written every so often, or the iterations of a solver. One kernel alone is not a step. Where some of them lie outside, they are the steps: no solver ends in its middle. Where
+// the longer one reads something back that its parts do not, either may be.
+ThreadVerdict steps_or_parts(const WorkSequence& sequence, ThreadVerdict best, const std::vector<ThreadVerdict>& verdicts) {
+  if (best.trouble != Code::kStepsWithoutProducts) return best;
+  const ThreadVerdict* part = nullptr;
+  for (const ThreadVerdict& each : verdicts)
+    if (each.trouble == best.trouble && each.repeats >= kManyParts * best.repeats && each.kernels_of_step > 1 &&
+        (part == nullptr || each.period > part->period))
+      part = &each;
+  if (part == nullptr) return best;
+  const StepList &steps = best.generation.steps, &parts = part->generation.steps;
+  const std::size_t outside = parts_outside(parts, steps);
+  if (outside >= 2) return *part;
+  StepList inside = parts;
+  std::erase_if(inside, [&](const Generation::Step& each) { return each.last <= steps.front().first || each.first >= steps.back().last; });
+  if (waits_in(sequence, steps) <= waits_in(sequence, inside)) return best;
+  best.repetition = 0;
+  best.trouble = Code::kStepsNested;
+  return best;
+}
+
 // Of a program that is not known to generate. Layers repeat within a step, and steps within an epoch, a request or an image: the step is
 // the longest that repeats often. Where nothing does, it is what repeats the most.
-ThreadVerdict best_steps(std::vector<ThreadVerdict> verdicts) {
+ThreadVerdict best_steps(const WorkSequence& sequence, std::vector<ThreadVerdict> verdicts) {
   const ThreadVerdict most = *std::max_element(verdicts.begin(), verdicts.end(), [](const ThreadVerdict& a, const ThreadVerdict& b) {
     return std::pair(a.repetition > 0, a.covered_ns) < std::pair(b.repetition > 0, b.covered_ns);
   });
@@ -95,8 +141,9 @@ ThreadVerdict best_steps(std::vector<ThreadVerdict> verdicts) {
     const bool often = v.repeats >= kOften;
     return std::tuple(often, often ? v.period : 0, v.repeats);
   };
-  return *std::max_element(verdicts.begin(), verdicts.end(),
-                           [&](const ThreadVerdict& a, const ThreadVerdict& b) { return rank(a) < rank(b); });
+  const ThreadVerdict best = *std::max_element(verdicts.begin(), verdicts.end(),
+                                               [&](const ThreadVerdict& a, const ThreadVerdict& b) { return rank(a) < rank(b); });
+  return best.repeats < kOften ? best : steps_or_parts(sequence, best, verdicts);
 }
 
 // The one whose steps cover the most of the GPU's time. What repeats each step also repeats every second one, and a part of it may: of nearly the
@@ -136,7 +183,7 @@ ThreadVerdict judge_thread(const Trace& trace, const WorkSequence& sequence) {
   std::vector<ThreadVerdict> verdicts;
   for (const Level& level : levels) verdicts.push_back(judge_level(trace, sequence, neighbourhoods, amounts, level));
   const bool generates = std::any_of(verdicts.begin(), verdicts.end(), [](const ThreadVerdict& v) { return v.confidence > 0; });
-  ThreadVerdict best = generates ? best_of(std::move(verdicts)) : best_steps(std::move(verdicts));
+  ThreadVerdict best = generates ? best_of(std::move(verdicts)) : best_steps(sequence, std::move(verdicts));
   best.whole_ns = none.whole_ns;
   if (best.covered_ns < best.whole_ns / kLeastCovered) best.repetition = 0;
   return best;

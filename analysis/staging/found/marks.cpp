@@ -7,6 +7,7 @@
 #include "analysis/staging/found/sources.h"
 #include "analysis/staging/stage_table.h"
 #include "analysis/trace/api_kind.h"
+#include "analysis/trace/gpu_lanes.h"
 #include "model/words.h"
 #include "nvtx/names.h"
 
@@ -36,6 +37,13 @@ std::map<std::uint32_t, std::vector<MarkedRange>> marked_ranges(const Trace& tra
   return threads;
 }
 
+// "fit_once" of the mark "kind training function=fit_once", which the auto-marker makes; "" where it is another mark.
+std::string trained_function(const Trace& trace, const Mark& mark) {
+  constexpr std::string_view kTrains = "kind training function=";
+  const nvtx::RangeName name = nvtx::normalise_range(trace.strings[mark.domain], trace.strings[mark.name]);
+  return name.domain == nvtx::kLlmDomain && name.name.starts_with(kTrains) ? name.name.substr(kTrains.size()) : "";
+}
+
 bool is_training(const std::string& name) {
   switch (stage_kind(name)) {
     case StageKind::kLoadData:
@@ -61,8 +69,13 @@ class ThreadMarks {
   void find() {
     find_train_steps();
     find_calls({std::string(nvtx::kModelCall)}, StageKind::kBatch);
+    const std::size_t before = out_.stages.size();
     find_calls({std::string(key_of(StageKind::kDenoiseStep))}, StageKind::kDenoiseStep);
-    find_calls(compiled_functions(), StageKind::kOther);
+    find_images(before);
+    std::set<std::string> functions = compiled_functions();
+    for (const std::string& function : training_functions())
+      if (functions.erase(function) > 0) find_calls({function}, StageKind::kTrainStep);
+    find_calls(functions, StageKind::kOther);
   }
 
  private:
@@ -79,6 +92,15 @@ class ThreadMarks {
       if (ranges_[i + 1].name == nvtx::kCompile && ranges_[i + 1].end_ns <= ranges_[i].end_ns &&
           stage_kind(ranges_[i].name) == StageKind::kOther)
         names.insert(ranges_[i].name);
+    return names;
+  }
+
+  // Those of them that compute gradients of their parameters, as the auto-marker saw while JAX traced them.
+  std::set<std::string> training_functions() const {
+    std::set<std::string> names;
+    for (const Mark& mark : trace_.marks)
+      if (process_slot_of_thread(trace_, mark.thread) == process_slot_of_thread(trace_, thread_))
+        names.insert(trained_function(trace_, mark));
     return names;
   }
 
@@ -122,6 +144,21 @@ class ThreadMarks {
       if (kind == StageKind::kOther) add(call.start_ns, end_ns, call.name);
       else add(call.start_ns, end_ns, kind);
     }
+  }
+  // Of a sampler written by hand: steps from one start to the next. Pipelines have ranges for their images.
+  void find_images(std::size_t first_step) {
+    const auto is = [&](StageKind kind) { return [kind](const MarkedRange& range) { return stage_kind(range.name) == kind; }; };
+    if (std::any_of(ranges_.begin(), ranges_.end(), is(StageKind::kImage))) return;
+    std::vector<std::pair<Ns, Ns>> calls;
+    for (const MarkedRange& range : ranges_)
+      if (is(StageKind::kDenoiseStep)(range)) calls.emplace_back(range.start_ns, range.end_ns);
+    const auto [starts, by_noise] = find_image_starts(trace_, thread_, calls);
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const std::size_t last = (i + 1 < starts.size() ? starts[i + 1] : calls.size()) - 1;
+      add(calls[starts[i]].first, out_.stages[first_step + last].end_ns, StageKind::kImage);
+    }
+    if (by_noise && !starts.empty())
+      out_.notes.push_back({Code::kImagesByNoise, {std::to_string(starts.size()), std::to_string(starts[1])}});
   }
   // The next range that is not such a call: a server reads several prompts before it takes a step for all of them.
   std::string next_name(std::size_t at) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/staging/found/found.h"
@@ -14,7 +15,8 @@ namespace nl::analysis {
 struct EngineStep {
   std::string_view engine;  // "vLLM"
   std::optional<std::int64_t> context_tokens, generation_tokens;
-  std::optional<bool> prefills, decodes;  // empty: the name does not say
+  std::optional<std::uint64_t> contexts, generations;  // requests whose prompt it reads, and that it writes a token of
+  std::optional<bool> prefills, decodes;               // empty: the name does not say
 
   bool told() const { return prefills && decodes; }
 };
@@ -26,8 +28,24 @@ std::optional<EngineStep> engine_step(std::string_view name);
 // decoding, the GPU work of the steps does.
 FoundStages stages_of_engine(const Trace& trace);
 
+// The same steps with their requests.
+struct EngineRound {
+  Ns start_ns = 0, end_ns = 0;
+  std::uint32_t thread = kNone;
+  std::optional<std::uint64_t> contexts, generations;
+};
+std::vector<EngineRound> engine_rounds(const Trace& trace);
+
 // Steps of training, batches and prefills that follow from what the workload marks: forward, backward and optimizer, calls of a model.
 FoundStages stages_of_marks(const Trace& trace);
+
+// Which steps of a diffusion are the first of an image, or of a batch of images: those before which the time steps start anew, as the
+// auto-marker sees it, or noise is drawn that other steps do not draw. Empty where neither shows it.
+struct ImageStarts {
+  std::vector<std::size_t> first_steps;
+  bool by_noise = false;
+};
+ImageStarts find_image_starts(const Trace& trace, std::uint32_t thread, const std::vector<std::pair<Ns, Ns>>& calls);
 
 // The ranges that the map names; the first pattern that a name matches decides.
 FoundStages stages_of_map(const Trace& trace, const StageMap& map);

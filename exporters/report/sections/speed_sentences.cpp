@@ -21,7 +21,9 @@ double tokens_per_step(const Run& run) {
 }
 
 // The batch is not known, and a step counts as one token: of runs until format 3.2.
-bool counted_as_one(const Run& run) { return !run.latency.batch && tokens_per_step(run) <= 1.01; }
+bool counted_as_one(const Run& run) {
+  return run.workload.verdict.kind != WorkloadKind::kServing && !run.latency.batch && tokens_per_step(run) <= 1.01;
+}
 
 constexpr double kPhaseWorthSaying = 0.05;  // of the measured time
 constexpr std::size_t kMostPhases = 3;
@@ -127,6 +129,32 @@ std::string token_speed(const Run& run) {
   if (!token.empty()) text += (text.empty() ? "" : " and then ") + token + (rate.empty() ? "" : ": " + rate);
   else if (!rate.empty()) text += (text.empty() ? "writes " : " and writes ") + rate;
   return fmt::format("{} {}{}{}.", who(run), text, source_label(run), traced_part(speed));
+}
+
+// The time of a step of all requests; the unprofiled one where the other figures are unprofiled.
+HeadlineFigure shared_step(const Run& run) {
+  const StageEntry* step = stage_named(run, key_of(StageKind::kDecodeStep));
+  if (step == nullptr || step->wall.count == 0) return {};
+  return {step->wall.median_ns, unprofiled_ns(run, *step), &step->wall};
+}
+
+// "llama serves several requests at a time: it reads the prompt in 8.0 ms and takes a step for all requests in 5.5 ms. A request waits 14 ms
+// between its tokens (word pieces): 420 tokens per second over whole requests." A step's time is not a request's: others' prompts are between.
+std::string serving_speed(const Run& run) {
+  if (run.workload.verdict.kind != WorkloadKind::kServing) return {};
+  const Speed speed = speed_of(run);
+  const HeadlineFigure step = shared_step(run);
+  const auto step_ns = speed.of(step), token_ns = speed.of(speed.token);
+  std::vector<std::string> parts;
+  if (const std::string first = first_token_part(run, speed); !first.empty()) parts.push_back(first);
+  if (step_ns) parts.push_back("takes a step for all requests in " + rough_time(*step_ns));
+  const std::string rate = rate_part(run, speed, !token_ns);
+  if (parts.empty() && !token_ns && rate.empty()) return {};
+  std::string text = who(run) + " serves several requests at a time" + (parts.empty() ? "" : ": it " + join_and(parts)) + source_label(run);
+  if (token_ns)
+    text += fmt::format(". A request waits {} between its tokens (word pieces){}", rough_time(*token_ns), rate.empty() ? "" : ": " + rate);
+  else if (!rate.empty()) text += ". It writes " + rate;
+  return text + traced_part(speed) + ".";
 }
 
 // What the parts of a unit take of it: "forward 12 ms, backward 25 ms"
@@ -238,7 +266,9 @@ std::optional<AtLimit> at_limit(const Run& run, const MainStage& main) {
   const double share = *efficiency->ideal_ns / main.mean_ns;
   const Headline token = per_token(run);
   const double best_share = token.traced && token.best() ? *token.traced / *token.best() : 1;
-  if (is_decode(main.name) && token.traced) return AtLimit{"a token", *token.traced * share, *token.traced / best_share};
+  // A request of a server waits for the prompts of others as well: only the step has a limit.
+  const bool shared = run.workload.verdict.kind == WorkloadKind::kServing;
+  if (is_decode(main.name) && token.traced && !shared) return AtLimit{"a token", *token.traced * share, *token.traced / best_share};
   return AtLimit{plain_stage(run, main.name), *efficiency->ideal_ns, main.mean_ns};
 }
 
@@ -286,7 +316,7 @@ const OperatorStep* model_step(const Run& run) {
 
 std::string speed_sentence(const Run& run) {
   if (has_iterations(run)) return iteration_speed(run, where(run));
-  for (const auto& text : {unit_speed(run), token_speed(run), stage_speeds(run), imported_speed(run)})
+  for (const auto& text : {unit_speed(run), serving_speed(run), token_speed(run), stage_speeds(run), imported_speed(run)})
     if (!text.empty()) return text;
   return nothing_timed(run);
 }

@@ -33,15 +33,33 @@ def as_text(calls):
     return text
 
 
+# Runs each script in a child of its own, in which what was imported before is there already.
+FORKED = """
+import os, runpy, sys
+for name in SCRIPTS:
+    sys.stdout.flush(); sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        for number in (1, 2):
+            os.dup2(os.open(f"{name}.{number}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        runpy.run_path(f"{name}.py", run_name="__main__")  # from a file: TorchScript reads the source
+        sys.exit(0)
+    print(name, child, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
 class Result:
-    def __init__(self, done, log, facts):
+    def __init__(self, done, log, facts, pid=None):
+        """pid: only what this process left."""
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
         lines = log.read_text().splitlines() if log.exists() else []
         self.threads = {}
-        for pid, thread, *call in (line.split("\t") for line in lines):
-            self.threads.setdefault((int(pid), thread), []).append(call)
+        for process, thread, *call in (line.split("\t") for line in lines):
+            if pid in (None, int(process)):
+                self.threads.setdefault((int(process), thread), []).append(call)
         self.calls = [call for calls in self.threads.values() for call in calls]
-        self.facts = {int(path.stem[len("facts-"):]): json.loads(path.read_text()) for path in facts.glob("facts-*.json")}
+        found = {int(path.stem[len("facts-"):]): path for path in facts.glob("facts-*.json")}
+        self.facts = {process: json.loads(path.read_text()) for process, path in found.items() if pid in (None, process)}
 
     @property
     def text(self):
@@ -74,6 +92,10 @@ class AutoCase(unittest.TestCase):
 
     def start(self, command, path=(), mark="1", log=True, **more):
         """Runs a command with PYTHONPATH: our folder, then path, then the stand-ins."""
+        done, logged, facts = self.run_marked(command, path, mark, log, more)
+        return Result(done, logged, facts)
+
+    def run_marked(self, command, path, mark, log, more):
         self.logs += 1
         logged, facts = self.folder / f"nvtx{self.logs}.log", self.folder / f"facts{self.logs}"
         env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NVTX", "NL_STAGE"))}
@@ -84,8 +106,21 @@ class AutoCase(unittest.TestCase):
         if log:
             env["FAKE_NVTX_LOG"] = str(logged)
         # Not below the repository, whose folder nvtx would import as an empty package.
-        done = subprocess.run(command, env=env, cwd=self.folder, capture_output=True, text=True, timeout=240)
-        return Result(done, logged, facts)
+        return subprocess.run(command, env=env, cwd=self.folder, capture_output=True, text=True, timeout=240), logged, facts
+
+    def forked(self, before, scripts, mark="1"):
+        """The result of each script, by its name. before: what all of them need, as imports that take long."""
+        for name, text in scripts.items():
+            self.file(f"{name}.py", text)
+        script = self.file("forked.py", textwrap.dedent(before) + f"SCRIPTS = {list(scripts)}\n" + FORKED)
+        done, logged, facts = self.run_marked([sys.executable, str(script)], (), mark, True, {})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        results = {}
+        for name, pid, code in (line.split() for line in done.stdout.splitlines()):
+            out, err = ((self.folder / f"{name}.{number}").read_text() for number in (1, 2))
+            results[name] = Result(subprocess.CompletedProcess(name, int(code), out, err), logged, facts, int(pid))
+        self.assertEqual(list(results), list(scripts))
+        return results
 
     def python(self, text, *flags, **more):
         script = self.file("script.py", text)
@@ -121,6 +156,35 @@ class RealCase(AutoCase):
 
     def real(self, text, **more):
         result = self.python(textwrap.dedent(self.MODEL) + textwrap.dedent(text), **more)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual({str(fact["errors"]) for fact in result.facts.values()}, {"{}"})
+        return result
+
+
+class RealScripts(RealCase):
+    """The scripts of a class of tests, run before the first of them: the import of torch takes longer than all scripts together."""
+
+    SCRIPTS = {}
+    BARE = ()  # names of those that run without marks, too
+
+    @classmethod
+    def setUpClass(cls):
+        case = cls("run_scripts")
+        case.setUp()
+        try:
+            case.run_scripts()
+        finally:
+            case.doCleanups()
+
+    def run_scripts(self):
+        cls, start = type(self), textwrap.dedent(self.MODEL)
+        texts = {name: start + textwrap.dedent(text) for name, text in self.SCRIPTS.items()}
+        imports = "import torch, transformers, torch._dynamo.utils\nfrom transformers import BertModel, LlamaForCausalLM\n"
+        cls.marked = self.forked(imports, texts)
+        cls.bare = self.forked(imports, {name: texts[name] for name in self.BARE}, mark="0") if self.BARE else {}
+
+    def real(self, name):
+        result = self.marked[name]
         self.assertEqual(result.code, 0, result.err)
         self.assertEqual({str(fact["errors"]) for fact in result.facts.values()}, {"{}"})
         return result

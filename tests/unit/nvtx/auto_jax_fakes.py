@@ -68,6 +68,25 @@ def vmap(fun):
     return mapped
 
 
+def value_and_grad(fun, argnums=0, has_aux=False):
+    @functools.wraps(fun)
+    def differentiated(*args): return fun(*args), args[0]
+    return differentiated
+
+
+def grad(fun, argnums=0):
+    @functools.wraps(fun)
+    def differentiated(*args): return args[0]
+    return differentiated
+
+
+class tree_util:
+    @staticmethod
+    def tree_leaves(tree):
+        if isinstance(tree, dict): tree = list(tree.values())
+        return [leaf for part in tree for leaf in tree_util.tree_leaves(part)] if isinstance(tree, (list, tuple)) else [tree]
+
+
 def eval_shape(fun, *args):
     return type(fun) is PjitFunction
 
@@ -93,6 +112,7 @@ FILES = {
     "jaxlib/__init__.py": "__version__ = '0.11.0'\n",
     "flax/__init__.py": "__version__ = '0.12.0'\nimport jax\n\n\ndef _apply(x): return x\n\n\napply = jax.jit(_apply)\n\n\n"
                         "def nnx_jit(function): return jax.jit(function)\n",
+    "optax/__init__.py": "__version__ = '0.2.5'\n",
     "diffusers/__init__.py": "__version__ = '0.30.0'\n",
     "diffusers/pipelines/__init__.py": "",
     "diffusers/pipelines/pipeline_utils.py": "class DiffusionPipeline:\n    pass\n",

@@ -4,7 +4,7 @@ import json
 import textwrap
 import unittest
 
-from auto_case import REAL, AutoCase, RealCase, as_text, run_tests
+from auto_case import REAL, AutoCase, RealScripts, as_text, run_tests
 from auto_jax_fakes import write_jax_fakes
 from auto_torch_fakes import write_torch_fakes
 
@@ -74,6 +74,29 @@ class CallTest(KindCase):
         self.assertEqual(result.text, "m()" * 5)
         self.assertEqual((self.kind(result)["generates"], self.kind(result)["eval_calls"]), (False, 5))
 
+    def test_a_model_with_an_eval_of_its_own(self):
+        result = self.run_with("""
+            class TinyModel(Model):
+                def can_generate(self): return False
+                def train(self, mode=True): return super().train(mode)
+                def eval(self): return self.train(False)  # as in transformers 5
+            encoder = TinyModel().eval()
+            for _ in range(2): encoder(ids(2, 5))
+            """)
+        self.assertEqual(result.text, "m()" * 2)
+
+    def test_parts_that_are_evaluated_with_their_model_are_no_models(self):
+        result = self.run_with("""
+            class Block(torch.Module):
+                def forward(self, ids): pass
+            class Whole(torch.Module):
+                def __init__(self): self.block = Block()
+                def forward(self, ids): self.block(ids)
+            whole = Whole().train(False)
+            whole(ids(2, 5)); whole.block(ids(2, 5))
+            """)
+        self.assertEqual(result.text, "m()")
+
     def test_a_decoder_without_a_head_that_gets_a_cache(self):
         result = self.run_with("""
             class TinyModel(Model):
@@ -135,6 +158,9 @@ class CallTest(KindCase):
             """)
         self.assertEqual(result.text, "m()" + "".join(f"s{i}(x())" for i in range(5)))
         self.assertEqual(result.marks, ["tokens prompt=9 batch=1", "tokens batch=3", "tokens batch=2"])
+        # Inside the step that has the new batch: what comes before it had another.
+        at = [index for index, call in enumerate(result.calls) if call[0] == "mark" and call[2] in ("tokens batch=3", "tokens batch=2")]
+        self.assertEqual([result.calls[index - 1][2:4] for index in at], [["decode_step", "2"], ["decode_step", "4"]])
         self.assertEqual([tuple(entry.values()) for entry in result.fact["steps"]],
                          [("prefill", 1, 9, 1), ("decode", 1, 1, 2), ("decode", 3, 3, 2), ("decode", 2, 2, 1)])
 
@@ -325,6 +351,18 @@ class DiffusionTest(KindCase):
             """)
         self.assertEqual(result.text, "n()g()" * 2 + "n()n()" + "n()g()n()")
 
+    def test_time_steps_that_start_anew_begin_an_image(self):
+        def marked(times):
+            result = self.denoised(f"for t in {times}: net(floats(2, 4, 8, 8), t)")
+            steps = "".join("n" if call[0] == "push" else "i" for call in result.calls if call[:1] != ["pop"] and call[2] in ("denoise_step", "image"))
+            return steps
+
+        self.assertEqual(marked([9, 6, 3, 9, 6, 3, 9, 6]), "nnninnninn")
+        self.assertEqual(marked([0.1, 0.5, 0.9, 0.1, 0.5]), "nnninn")
+        self.assertEqual(marked([9, 7, 7, 5, 5, 3, 12, 7]), "nnnnnninn")  # two calls a step, and an image with more steps
+        self.assertEqual(marked([9, 6, 7, 6, 3]), "nnnnn")  # some steps are repeated
+        self.assertEqual(marked([9, 9, 9]), "nnn")  # one step an image, or nothing of the kind
+
     def test_a_latent_that_is_changed_in_place_is_another_step(self):
         result = self.denoised("""
             torch.Tensor._version = 0
@@ -400,7 +438,7 @@ class JaxTest(KindCase):
         self.assertEqual(result.fact["backend"], "jax")
         facts = result.fact["jax"]
         self.assertEqual((facts["platform"], facts["devices"], facts["compiles"], facts["compile_s"]), ("gpu", [{"kind": "NVIDIA H200", "count": 2}], 5, 1.25))
-        self.assertEqual(facts["functions"][1], {"name": "decode_step", "calls": 4, "compiled": 2})
+        self.assertEqual(facts["functions"][1], {"name": "decode_step", "calls": 4, "compiled": 2, "trains": False})
         self.assertEqual((result.fact["versions"]["jax"], result.fact["versions"]["jaxlib"]), ("0.11.1", "0.11.0"))
 
     def test_what_jax_traces_has_no_ranges(self):
@@ -443,6 +481,30 @@ class JaxTest(KindCase):
             """)
         self.assertEqual(result.out.splitlines(), ["4 call ['x', 'y'] True", "True Text. __main__ 0", "True True True False", "0 7 True True False",
                                                    "Jitted jit True"])
+
+    def test_gradients_of_parameters_show_training(self):
+        result = self.jax("""
+            def loss(weights, x): return 1
+            @jax.jit
+            def fit(weights, x): return jax.value_and_grad(loss)(weights, x)
+            descend = jax.jit(jax.grad(loss, argnums=(0,)))
+            weights = {"layers": [1, 2], "head": 3}
+            for _ in range(3): assert fit(weights, 7) == (1, weights)
+            descend(weights, 7)
+            jax.jit(lambda x: x)(1)
+            """)
+        self.assertEqual(result.marks, ["kind training function=fit", "kind training function=loss"])
+        self.assertEqual([(each["name"], each["trains"]) for each in result.fact["jax"]["functions"]], [("fit", True), ("loss", True), ("lambda", False)])
+
+    def test_the_gradient_of_one_array_may_be_a_force(self):
+        text = """
+            @jax.jit
+            def move(places): return jax.grad(lambda at: at)(places)
+            move(3)
+            jax.grad(lambda weights: weights)([1, 2])  # not compiled
+            """
+        self.assertEqual(self.jax(text).marks, [])
+        self.assertEqual(self.jax("import optax\n" + textwrap.dedent(text)).marks, ["kind training function=move"])
 
     def test_what_is_compiled_ahead_of_time(self):
         result = self.jax("""
@@ -509,19 +571,15 @@ class JaxTest(KindCase):
 
 
 @unittest.skipUnless(REAL, "needs torch and transformers")
-class RealKindsTest(RealCase):
-    def test_an_encoder(self):
-        result = self.real("""
+class RealKindsTest(RealScripts):
+    SCRIPTS = {
+        "encoder": """
             shape = dict(vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4)
             encoder = transformers.BertModel(transformers.BertConfig(**shape)).eval()
             with torch.no_grad():
                 for _ in range(3): encoder(prompt, attention_mask=torch.ones_like(prompt))
-            """)
-        self.assertEqual((result.text, result.marks), ("m()" * 3, ["tokens prompt=16 batch=2"] * 3))
-        self.assertIs(result.fact["models"][0]["kind"]["generates"], False)
-
-    def test_training(self):
-        result = self.real("""
+            """,
+        "training": """
             net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2)).to("cpu")
             optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
             data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(4, 8)), batch_size=2)
@@ -529,15 +587,9 @@ class RealKindsTest(RealCase):
                 optimizer.zero_grad()
                 net(batch).sum().backward()
                 optimizer.step()
-            """)
-        self.assertEqual(result.text, "l()f()b()o()" * 2 + "l()")
-
-    def test_beams(self):
-        result = self.real("generate(model, prompt, num_beams=3)")
-        self.assertEqual(result.marks, ["tokens prompt=16 batch=2 beams=3"])
-
-    def test_a_diffusion_written_by_hand(self):
-        result = self.real("""
+            """,
+        "beams": "generate(model, prompt, num_beams=3)",
+        "diffusion": """
             class Net(torch.nn.Module):
                 def __init__(self):
                     super().__init__()
@@ -548,8 +600,22 @@ class RealKindsTest(RealCase):
                 for t in (3, 2, 1):
                     time = torch.full((2,), float(t))
                     x = x - net(x, time) - net(x, time)
-            """)
-        self.assertEqual(result.text, "n()g()" * 3)
+            """,
+    }
+
+    def test_an_encoder(self):
+        result = self.real("encoder")
+        self.assertEqual((result.text, result.marks), ("m()" * 3, ["tokens prompt=16 batch=2"] * 3))
+        self.assertIs(result.fact["models"][0]["kind"]["generates"], False)
+
+    def test_training(self):
+        self.assertEqual(self.real("training").text, "l()f()b()o()" * 2 + "l()")
+
+    def test_beams(self):
+        self.assertEqual(self.real("beams").marks, ["tokens prompt=16 batch=2 beams=3"])
+
+    def test_a_diffusion_written_by_hand(self):
+        self.assertEqual(self.real("diffusion").text, "n()g()" * 3)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import json
 import textwrap
 import unittest
 
-from auto_case import REAL, AutoCase, RealCase, as_text, run_tests
+from auto_case import REAL, AutoCase, RealScripts, as_text, run_tests
 from auto_torch_fakes import write_torch_fakes
 
 START = """
@@ -128,7 +128,7 @@ class StepsTest(LoopCase):
             try: tower()
             except TypeError: pass
             tower(image)
-            tower.training = True
+            tower.train()
             torch.optim.Optimizer([])
             torch.is_grad_enabled = lambda: True
             tower(image)
@@ -400,68 +400,96 @@ class LoopFactsTest(LoopCase):
         self.assertNotIn("data", json.dumps(result.fact["errors"]))
 
 
+CACHED = textwrap.dedent("""
+    def decode(model):
+        with torch.inference_mode():
+            out = model(prompt, use_cache=True)
+            for _ in range(3): out = model(out.logits[:, -1:].argmax(-1), past_key_values=out.past_key_values, use_cache=True)
+            return out.logits
+    """)
+PLAIN = textwrap.dedent("""
+    import torch._dynamo.utils
+    class Plain(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding, self.head = torch.nn.Embedding(64, 8), torch.nn.Linear(8, 64)
+        def forward(self, ids): return self.head(self.embedding(ids))
+    plain = Plain().eval()
+    def decode(model):
+        with torch.no_grad():
+            model(prompt)
+            for _ in range(3): model(prompt[:, :1])
+        print(dict(torch._dynamo.utils.counters["frames"]))
+    """)
+COMPILED = {
+    "compiled_model": "decode(torch.compile(plain, backend='eager', fullgraph=True))",
+    "compiled_in_place": "plain.compile(backend='eager', fullgraph=True); decode(plain)",
+    "compiled_function": "decode(torch.compile(lambda ids: plain(ids), backend='eager', fullgraph=True))",
+}
+
+
 @unittest.skipUnless(REAL, "needs torch and transformers")
-class RealLoopsTest(RealCase):
-    CACHED = """
-        def decode(model):
-            with torch.inference_mode():
-                out = model(prompt, use_cache=True)
-                for _ in range(3): out = model(out.logits[:, -1:].argmax(-1), past_key_values=out.past_key_values, use_cache=True)
-                return out.logits
-        """
-    PLAIN = """
-        import torch._dynamo.utils
-        class Plain(torch.nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.embedding, self.head = torch.nn.Embedding(64, 8), torch.nn.Linear(8, 64)
-            def forward(self, ids): return self.head(self.embedding(ids))
-        plain = Plain().eval()
-        def decode(model):
-            with torch.no_grad():
-                model(prompt)
-                for _ in range(3): model(prompt[:, :1])
-            print(dict(torch._dynamo.utils.counters["frames"]))
-        """
-
-    def test_with_a_cache(self):
-        result = self.real(textwrap.dedent(self.CACHED) + "decode(model)\ndecode(model)")
-        self.assertEqual(result.text, THREE * 2)
-        self.assertEqual(result.marks, ["tokens prompt=16 batch=2"] * 2)
-        self.assertEqual([model["class"] for model in result.fact["models"]], ["LlamaForCausalLM"])
-
-    def test_without_a_cache(self):
-        result = self.real("""
+class RealLoopsTest(RealScripts):
+    SCRIPTS = {
+        "with_a_cache": CACHED + "decode(model)\ndecode(model)",
+        "without_a_cache": """
             with torch.no_grad():
                 for _ in range(4): prompt = torch.cat([prompt, model(prompt, use_cache=False).logits[:, -1:].argmax(-1)], 1)
-            """)
-        self.assertEqual(result.text, THREE)
-
-    def test_generate_still_has_its_own(self):
-        self.assertTrue(self.real("generate(model, prompt, tokens=2)").text.startswith("R(P(x())D("))
-
-    def test_torchscript_still_compiles_what_we_wrap(self):
-        result = self.real("""
+            """,
+        "generate": "generate(model, prompt, tokens=2)",
+        "torchscript": """
             @torch.jit.script
             def add(x: torch.Tensor):
                 with torch.no_grad():
                     return x + 1
             print(add(torch.ones(1)).item(), torch.jit.trace(model.model.embed_tokens, prompt)(prompt).shape[0])
-            """)
-        self.assertEqual(result.out, "2.0 2\n")
+            """,
+        "compiled_twice": PLAIN + "step = torch.compile(lambda ids: plain(ids), backend='eager')\ndecode(torch.compile(step, backend='eager'))",
+        **{name: PLAIN + text for name, text in COMPILED.items()},
+    }
+    BARE = tuple(COMPILED)
+
+    def test_with_a_cache(self):
+        result = self.real("with_a_cache")
+        self.assertEqual(result.text, THREE * 2)
+        self.assertEqual(result.marks, ["tokens prompt=16 batch=2"] * 2)
+        self.assertEqual([model["class"] for model in result.fact["models"]], ["LlamaForCausalLM"])
+
+    def test_without_a_cache(self):
+        self.assertEqual(self.real("without_a_cache").text, THREE)
+
+    def test_generate_still_has_its_own(self):
+        self.assertTrue(self.real("generate").text.startswith("R(P(x())D("))
+
+    def test_torchscript_still_compiles_what_we_wrap(self):
+        self.assertEqual(self.real("torchscript").out, "2.0 2\n")
 
     def test_a_compiled_function_can_be_compiled_again(self):
-        result = self.real(textwrap.dedent(self.PLAIN) +
-                           "step = torch.compile(lambda ids: plain(ids), backend='eager')\ndecode(torch.compile(step, backend='eager'))")
-        self.assertEqual(result.text, THREE)
+        self.assertEqual(self.real("compiled_twice").text, THREE)
 
     def test_compiled_models_are_marked_and_compiled_as_without_us(self):
-        for how in ("decode(torch.compile(plain, backend='eager', fullgraph=True))", "plain.compile(backend='eager', fullgraph=True); decode(plain)",
-                    "decode(torch.compile(lambda ids: plain(ids), backend='eager', fullgraph=True))"):
-            with self.subTest(how):
-                text = textwrap.dedent(self.PLAIN) + how
-                result, bare = self.real(text), self.python(textwrap.dedent(self.MODEL) + text, mark="0")
+        for name in COMPILED:
+            with self.subTest(name):
+                result, bare = self.real(name), self.bare[name]
+                self.assertEqual(bare.code, 0, bare.err)
                 self.assertEqual((result.text, result.out), (THREE, bare.out))
+
+
+class ForkedTest(LoopCase):
+    """What the tests with the real torch rely on."""
+
+    def test_scripts_in_children_of_one_process(self):
+        scripts = {"one": START + "decode(model)\nprint('first')", "two": START + "decode(model, 1)\nraise SystemExit(3)", "three": "1 / 0",
+                   "four": "import inspect\ndef work(): pass\nprint(inspect.getsource(work), end='')"}
+        results = self.forked("import torch\nprint(end='')\n", scripts)
+        self.assertEqual([(result.text, result.out, result.code) for result in results.values()],
+                         [(THREE, "first\n", 0), ("P(x())s0(x())", "", 3), ("", "", 1), ("", "def work(): pass\n", 0)])
+        self.assertIn("ZeroDivisionError", results["three"].err)
+        self.assertEqual([results[name].fact["requests"]["count"] for name in ("one", "two")], [1, 1])
+
+    def test_without_marks(self):
+        (result,) = self.forked("import torch\n", {"one": START + "decode(model)\nprint('first')"}, mark="0").values()
+        self.assertEqual((result.text, result.out), ("", "first\n"))
 
 
 class LoopCostTest(LoopCase):

@@ -30,9 +30,13 @@ class Module(Module):
     training = True
     _compiled_call_impl = None
 
-    def eval(self):
-        vars(self)["training"] = False
+    def train(self, mode=True):
+        vars(self)["training"] = mode
+        for part in self._modules.values(): part.train(mode)
         return self
+
+    def eval(self):
+        return self.train(False)
 
     def to(self, *_):
         return self

@@ -109,6 +109,8 @@ class Calls:
             if state.capturing:
                 return self._graphs.captured(module, None)
             name = "guidance" if kind.repeats(step, args, kwargs) else "denoise_step"
+            if kind.begins_image(step[0]):
+                self._ranges.mark("image")
             return self._open_denoising(state, module, kind, name)
         shape = prompts.shape_of_call(args, kwargs)
         if shape is None:

@@ -8,6 +8,7 @@ Pipelines and schedulers are classes of their own: each is wrapped when it is ma
 import threading
 
 from .compiling import is_compiling, never
+from .patches import bracketed, closes_nothing
 
 
 class _OfThread(threading.local):
@@ -66,20 +67,18 @@ class Diffusion:
     def _around_pipeline(self, original):
         compiling, of_thread = is_compiling() or never, self._of_thread
 
-        def __call__(*args, **kwargs):
+        def begin(args, kwargs):
             if compiling() or of_thread.inside:  # a pipeline that calls another
-                return original(*args, **kwargs)
-            close = self._safely(self._begin_image, args, kwargs)
+                return None
             of_thread.inside = True
-            try:
-                return original(*args, **kwargs)
-            finally:
-                of_thread.inside = False
-                self._process.end_loop()
-                if close is not None:
-                    self._safely(close)
+            return self._safely(self._begin_image, args, kwargs) or closes_nothing
 
-        return __call__
+        def end(close):
+            of_thread.inside = False
+            self._safely(self._process.end_loop)
+            self._safely(close)
+
+        return bracketed(original, begin, end)
 
     def _begin_image(self, args, kwargs):
         self._process.end_loop()
@@ -91,24 +90,18 @@ class Diffusion:
     def _around_scheduler(self, original):
         compiling, of_thread = is_compiling() or never, self._of_thread
 
-        def step(*args, **kwargs):
+        def begin(_args, _kwargs):
             if compiling() or of_thread.in_scheduler:  # one that calls its base's
-                return original(*args, **kwargs)
-            self._process.end_step()
-            close = self._safely(self._ranges.open, "scheduler")
+                return None
             of_thread.in_scheduler = True
-            try:
-                return original(*args, **kwargs)
-            finally:
-                of_thread.in_scheduler = False
-                if close is not None:
-                    self._safely(close)
+            self._safely(self._process.end_step)
+            return self._safely(self._ranges.open, "scheduler") or closes_nothing
 
-        return step
+        def end(close):
+            of_thread.in_scheduler = False
+            self._safely(close)
+
+        return bracketed(original, begin, end)
 
     def _safely(self, work, *args):
-        try:
-            return work(*args)
-        except Exception as error:
-            self._faults.note("diffusers", error)
-            return None
+        return self._faults.safely("diffusers", work, *args)

@@ -30,6 +30,14 @@ class Faults:
             except Exception:
                 pass
 
+    def safely(self, place, work, *args):
+        """What work returns; None where it raises."""
+        try:
+            return work(*args)
+        except Exception as error:
+            self.note(place, error)
+            return None
+
     def counts(self):
         with self._lock:
             return dict(self._counts)

@@ -2,6 +2,7 @@
 
     train_step              the outermost call on a thread; calls that JAX traces have none
       compile               what compiles it: in the first call, and where shapes change
+    kind training function=train_step   a mark after the first call of a function that computes gradients of its parameters
 
 jax.jit returns an object of C++, whose class cannot be wrapped. So what it returns is imitated: attributes, binding to instances and pickling are those of
 the original. Functions that JAX and its libraries compile for themselves stay as they are. Written after JAX's public sources; tried with stand-ins.
@@ -14,12 +15,14 @@ import sys
 import threading
 import types
 
-from .patches import _OURS
+from .patches import _OURS, bracketed, closes_nothing
 
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "haiku", "chex", "orbax", "equinox", "jaxopt", "tensorstore")
 _COMPILERS = (("jax._src.compiler", "compile_or_get_cached"), ("jax._src.dispatch", "compile_or_get_cached"),
               ("jax._src.compiler", "backend_compile_and_load"), ("jax._src.compiler", "backend_compile"), ("jax._src.dispatch", "backend_compile"))
 _COMPILE_EVENT = "backend_compile_duration"
+_GRADIENTS = ("grad", "value_and_grad")
+_FEWEST_PARAMETERS = 2  # arrays: the gradient of one alone may be a force, or an image that is changed
 _MOST_FUNCTIONS = 64
 _MOST_FLAGS = 64
 _PLAIN_VALUE = re.compile(r"(true|false|-?\d{1,12})$", re.IGNORECASE)
@@ -115,10 +118,11 @@ class _OfThread(threading.local):
 
 
 class _Function:
-    __slots__ = ("name", "calls", "compiled")
+    __slots__ = ("name", "calls", "compiled", "trains", "told")
 
     def __init__(self, name):
         self.name, self.calls, self.compiled = name, 0, 0
+        self.trains = self.told = False  # it computes gradients of parameters; the mark was made
 
 
 class JaxCalls:
@@ -136,6 +140,7 @@ class JaxCalls:
         self._compiles, self._compile_s = 0, 0.0
         for function in self._functions.values():
             function.calls = function.compiled = 0
+            function.told = False
 
     def patch(self, jax):
         """module: jax, right after it was imported."""
@@ -145,17 +150,15 @@ class JaxCalls:
             original = vars(jax).get(name)
             if isinstance(original, types.FunctionType) and not hasattr(original, _OURS):
                 setattr(jax, name, self._around_transform(original))
+        for name in _GRADIENTS:
+            self._safely(self._process.patches.wrap, jax, name, self._around_gradient)
         self._safely(self._process.patches.wrap, jax, "eval_shape", _around_eval_shape)
         self._safely(self._patch_compiler)
         self._safely(self._patch_stages)
         self._safely(self._listen)
 
     def _safely(self, work, *args):
-        try:
-            return work(*args)
-        except Exception as error:
-            self._faults.note("jax", error)
-            return None
+        return self._faults.safely("jax", work, *args)
 
     def _around_transform(self, original):
         """Of jax.jit and jax.pmap. Without a function they return a decorator."""
@@ -199,39 +202,53 @@ class JaxCalls:
         return function
 
     def around(self, compiled, name):
-        of_thread, clean, ranges, begin, end = self._of_thread, self._clean, self._ranges, self._begin, self._end
+        of_thread, clean, ranges = self._of_thread, self._clean, self._ranges
         function = self._function(name)
 
-        def call(*args, **kwargs):
+        def begin(_args, _kwargs):
             if of_thread.inside or ranges.silent or not (clean is None or clean()):
-                return compiled(*args, **kwargs)
-            close = begin(function)
+                return None
             of_thread.inside = function
-            try:
-                return compiled(*args, **kwargs)
-            finally:
-                of_thread.inside = False
-                if close is not None:
-                    end(close)
-
-        return call
-
-    def _begin(self, function):
-        try:
             function.calls += 1
-            return self._ranges.open(function.name)
-        except Exception as error:
-            self._faults.note("call of a jitted function", error)
-            return None
+            return self._safely(ranges.open, function.name) or closes_nothing
 
-    def _end(self, close):
-        try:
-            close()
-            if self._devices is None:
-                self._devices = self._safely(self._read_devices) or {}  # now: when the process exits, JAX has let them go
-            self._process.facts.write_sometimes()
-        except Exception as error:
-            self._faults.note("end of a jitted function", error)
+        def end(close):
+            of_thread.inside = False
+            self._safely(self._end, function, close)
+
+        return bracketed(compiled, begin, end)
+
+    def _end(self, function, close):
+        close()
+        if function.trains and not function.told:
+            function.told = True
+            self._ranges.mark(f"kind training function={function.name}")
+        if self._devices is None:
+            self._devices = self._safely(self._read_devices) or {}  # now: when the process exits, JAX has let them go
+        self._process.facts.write_sometimes()
+
+    def _around_gradient(self, original):
+        """Of jax.grad and jax.value_and_grad: what they return runs where JAX traces the workload's function."""
+        def transform(*args, **kwargs):
+            result = original(*args, **kwargs)
+            if not isinstance(result, types.FunctionType):
+                return result
+            places = args[1] if len(args) > 1 else kwargs.get("argnums", 0)
+
+            @functools.wraps(result)
+            def gradient(*given, **named):
+                function = self._of_thread.inside
+                if function and not function.trains:
+                    function.trains = bool(self._safely(self._has_parameters, places, given))
+                return result(*given, **named)
+
+            return gradient
+
+        return transform
+
+    def _has_parameters(self, places, given):
+        chosen = [given[place] for place in (places if isinstance(places, (tuple, list)) else [places])]
+        return "optax" in sys.modules or len(self._jax.tree_util.tree_leaves(chosen)) >= _FEWEST_PARAMETERS
 
     def _patch_compiler(self):
         """The first of its names that this JAX has; pxla looks it up at each call."""
@@ -244,17 +261,16 @@ class JaxCalls:
     def _around_compile(self, original):
         of_thread = self._of_thread
 
-        def compile_(*args, **kwargs):
-            function = of_thread.inside
-            close = self._safely(self._ranges.open, "compile") if function else None
-            try:
-                return original(*args, **kwargs)
-            finally:
-                if close is not None:
-                    function.compiled += 1
-                    self._safely(close)
+        def begin(_args, _kwargs):
+            close = self._safely(self._ranges.open, "compile") if of_thread.inside else None
+            return close and (of_thread.inside, close)
 
-        return compile_
+        def end(opened):
+            function, close = opened
+            function.compiled += 1
+            self._safely(close)
+
+        return bracketed(original, begin, end)
 
     def _patch_stages(self):
         """jit(f).lower(…).compile() returns an object whose call is a plain method."""
@@ -296,7 +312,8 @@ class JaxCalls:
     def as_json(self):
         """Part of the facts."""
         flags = xla_flags(os.environ.get("XLA_FLAGS", ""))
-        functions = [{"name": function.name, "calls": function.calls, "compiled": function.compiled} for function in self._functions.values()]
+        functions = [{"name": function.name, "calls": function.calls, "compiled": function.compiled, "trains": function.trains}
+                     for function in self._functions.values()]
         return {"xla_flags": flags, "compiles": self._compiles, "compile_s": round(self._compile_s, 3), "functions": functions, **(self._devices or {})}
 
     def _read_devices(self):

@@ -102,7 +102,7 @@ def times_of(module):
 class Kind:
     """Of one module."""
 
-    __slots__ = ("generates", "decoded", "times", "skipped", "trains", "denoises", "training_calls", "eval_calls", "place", "last_step")
+    __slots__ = ("generates", "decoded", "times", "skipped", "trains", "denoises", "training_calls", "eval_calls", "place", "last_step", "_times_of_image")
 
     def __init__(self, module):
         self.generates = generates(module)
@@ -111,6 +111,7 @@ class Kind:
         self.decoded = False  # one token after the other, in an earlier request
         self.training_calls = self.eval_calls = 0
         self.place = None  # among the facts
+        self._times_of_image = None  # [first time step, last one, whether they grow or shrink]
         self.last_step = None  # of a diffusion: (time step or reference to it, reference to the latent, versions, ids of what else it got)
 
     def step_of_diffusion(self, args, kwargs):
@@ -130,6 +131,19 @@ class Kind:
             return False
         # Where writes are not counted, buffers that a loop fills again are told from guidance by what else the call gets.
         return self.last_step[2] is not None or before[3] != others
+
+    def begins_image(self, time):
+        """Whether the time steps start anew, from where they began or from farther. Tensors are not read, which would wait for the GPU."""
+        if isinstance(time, bool) or not isinstance(time, (int, float)):
+            return False
+        if self._times_of_image is None:
+            self._times_of_image = [time, time, 0]
+            return False
+        first, before, direction = self._times_of_image
+        moved = (time > before) - (time < before)
+        anew = moved * direction < 0 and (time - first) * direction <= 0
+        self._times_of_image = [time, time, 0] if anew else [first, time, direction or moved]
+        return anew
 
     def as_json(self, module_class, listed):
         """listed: the architectures of the configuration."""

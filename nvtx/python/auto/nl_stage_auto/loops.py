@@ -56,11 +56,10 @@ class LoopRequest(Request):
             self.kind.decoded = True
 
     def change_batch(self, batch):
-        """Where requests come and go, a step says how many sequences it has."""
+        """Where requests come and go. Before the step that has so many sequences."""
         past = self.past_batches = self.past_batches or []
         past.append((self.batch, self.steps - sum(steps for _, steps in past)))
         self.batch = batch
-        self.ranges.tokens(None, batch)
 
     def batches(self):
         """[(batch, steps)]"""
@@ -140,7 +139,8 @@ class Loops:
             request.length, request.grows = length, True
         elif request.phase == DECODE and id(module) != request.module:
             return  # a part of the step that another module began
-        if batch != request.batch:
+        changed = batch != request.batch
+        if changed:
             request.change_batch(batch)
         request.module = id(module)
         if request.phase == DECODE:
@@ -148,6 +148,8 @@ class Loops:
         else:
             request.forward_done = True
             request.begin_forward()
+        if changed:  # inside the step that has the new batch: the one before, or the prefill, had another
+            self._ranges.tokens(None, batch)
 
     def _begin_prefill(self, state, kind, module, shape, generates):
         batch, length, embedded = shape

@@ -24,6 +24,24 @@ def hide_from_compiler(wrapper):
         skip(wrapper.__code__)
 
 
+def bracketed(original, begin, end):
+    """A callable that runs begin(args, kwargs) before the original. What it returns goes to end() afterwards; None: the call is not marked."""
+    def call(*args, **kwargs):
+        opened = begin(args, kwargs)
+        if opened is None:
+            return original(*args, **kwargs)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            end(opened)
+
+    return call
+
+
+def closes_nothing():
+    """For a call that is marked, but whose range could not be opened."""
+
+
 class Patches:
     def __init__(self):
         self._made = []  # (reference to the owner, name, whether it was inherited): nothing here keeps a model alive

@@ -1,9 +1,10 @@
-"""The models that a loop of the workload's own calls: found where the workload moves, loads, evaluates or compiles a module.
+"""The models that a loop of the workload's own calls: found where the workload moves, loads, trains, evaluates or compiles a module.
 
 Their class's __call__ is wrapped, which is outside of what torch.compile compiles; code that it traces runs the original. calls.py says what a
 call means.
 """
 
+import threading
 import types
 import weakref
 
@@ -40,8 +41,13 @@ def _may_call_models(function):
     return name != "_call_impl" and not (module.startswith("torch.") and name != "_wrapped_call_impl")
 
 
+class _OfThread(threading.local):
+    inside = False  # train() of a module, which calls that of each part
+
+
 class Roots:
     def __init__(self, process):
+        self._of_thread = _OfThread()
         self._faults, self._patches, self._vision = process.faults, process.patches, process.vision
         self.loops = Loops(process)
         self.kinds = Kinds(process)
@@ -56,6 +62,7 @@ class Roots:
             return
         for name in _FOUND_BY:
             wrap(torch.nn.Module, name, self._around_method)
+        wrap(torch.nn.Module, "train", self._around_train)  # transformers 5 has an eval() of its own, which calls it
         self._sequential = _part(torch, "nn.Sequential")
         self.training.patch(torch, self._find_beside_optimizer)
         for owner in ("cuda", "cuda.Event", "cuda.Stream"):
@@ -84,6 +91,21 @@ class Roots:
             return original(module, *args, **kwargs)
 
         return method
+
+    def _around_train(self, original):
+        compiling, of_thread = self._calls.compiling, self._of_thread
+
+        def train(module, /, *args, **kwargs):
+            if of_thread.inside or compiling():
+                return original(module, *args, **kwargs)
+            of_thread.inside = True
+            try:
+                self._safely(self._find, module)
+                return original(module, *args, **kwargs)
+            finally:
+                of_thread.inside = False
+
+        return train
 
     def _around_compile(self, original):
         def compile(*args, **kwargs):

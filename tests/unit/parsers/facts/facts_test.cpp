@@ -116,3 +116,11 @@ TEST_CASE("facts: a module without a configuration has a precision, and gives wa
   folder.file("facts-2.json", facts_text(kQwen));
   CHECK(read_facts(folder.path).model->attributes.at("layers") == "6");
 }
+
+TEST_CASE("facts: the flags of XLA stand beside the versions") {
+  const nl::test::Folder folder;
+  folder.file("facts-1.json",
+              R"json({"versions": {"jax": "0.11.1"}, "jax": {"xla_flags": ["--xla_dump_to", "--xla_gpu_autotune_level=2", 7]}})json");
+  CHECK(read_facts(folder.path).versions ==
+        std::map<std::string, std::string>{{"jax", "0.11.1"}, {"xla_flags", "--xla_dump_to --xla_gpu_autotune_level=2"}});
+}

@@ -1,7 +1,11 @@
 #include "analysis/figures/latency/latency.h"
 
+#include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "analysis/staging/found/found.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
 
@@ -279,4 +283,151 @@ TEST_CASE("tokens of decoding are those of its steps, also where the batch chang
   CHECK(*stage(run, "decode").tokens_per_window == 2 + 2 + 5 + 5);
   CHECK(*run.latency.output_tokens_per_s == Approx(14 * 1e9 / 500));
   CHECK_FALSE(run.latency.batch);
+}
+
+namespace {
+
+// A server that reads a prompt in 30 ns and takes a step for all requests in 10 ns, with 5 ns of other work after each.
+struct MadeServer {
+  TraceBuilder b;
+  Ns now = 1000;
+  std::vector<Ns> lasts;  // when each live request had its last token
+  std::vector<Ns> gaps;   // the truth
+  bool marked = true;
+
+  void mark(std::size_t batch) {
+    if (marked) b.mark("LLM", ("tokens batch=" + std::to_string(batch)).c_str(), now + 1);
+  }
+  void prompt() {
+    mark(1);
+    b.stage("prefill", now, now + 30);
+    lasts.push_back(now += 30);
+  }
+  void step() {
+    b.stage("decode_step", now, now + 15);
+    mark(lasts.size());
+    now += 15;
+    for (Ns& last : lasts) gaps.push_back(now - std::exchange(last, now));
+  }
+  void steps(int count) {
+    for (int i = 0; i < count; ++i) step();
+  }
+  void leave() { lasts.pop_back(); }
+  double mean() const { return static_cast<double>(std::accumulate(gaps.begin(), gaps.end(), Ns{0})) / static_cast<double>(gaps.size()); }
+};
+
+MadeServer busy_server(bool marked) {
+  MadeServer made;
+  made.marked = marked;
+  for (const int steps : {3, 5, 2, 4, 6}) {
+    made.prompt();
+    made.steps(steps);
+  }
+  for (const int steps : {2, 7, 1, 3}) {
+    made.leave();
+    made.steps(steps);
+    made.prompt();
+    made.prompt();
+    made.steps(2);
+    made.leave();
+  }
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a request of a server waits for its next token while the prompts of others are read") {
+  const MadeServer made = busy_server(true);
+  const auto run = made.b.run_all();
+  REQUIRE(run.latency.tpot);
+  CHECK(run.latency.tpot->count == made.gaps.size());
+  CHECK(run.latency.tpot->mean_ns == Approx(made.mean()));
+  CHECK(run.latency.tpot->mean_ns > 18);  // a step takes 15
+  CHECK(noted(run, "with the prompts of others in between"));
+  const auto unmarked = busy_server(false).b.run_all();
+  CHECK_FALSE(noted(unmarked, "with the prompts of others in between"));
+}
+
+TEST_CASE("an idle server: nobody waits for a token while no request is there") {
+  MadeServer made;
+  for (const int steps : {3, 5, 2, 4, 6}) {
+    made.prompt();
+    made.steps(2);
+    made.prompt();
+    made.steps(steps);
+    made.prompt();
+    made.steps(1);
+    made.lasts.clear();
+    made.now += 100'000;
+  }
+  const auto run = made.b.run_all();
+  CHECK(run.latency.tpot->count == made.gaps.size());
+  CHECK(run.latency.tpot->mean_ns == Approx(made.mean()));
+  CHECK(run.latency.tpot->max_ns < 100);
+}
+
+TEST_CASE("an engine may claim any number of requests") {
+  TraceBuilder b;
+  b.range("", "execute_context_4000000000(8)_generation_0(0)", 0, 100);
+  for (int i = 1; i < 9; ++i) b.range("", "execute_context_0(0)_generation_4000000000(8)", 100 * i, 100 * i + 90);
+  nl::analysis::add_found_stages(b.trace, {});
+  const auto run = b.run_all();
+  REQUIRE(run.latency.tpot);
+  CHECK(run.latency.tpot->count <= 2'000'000);
+  CHECK(run.latency.tpot->median_ns == 100);
+}
+
+TEST_CASE("requests with ranges of their own have their own times per token") {
+  TraceBuilder b;
+  const Ns step = 10;
+  const auto request = [&](Ns from, Ns until) { b.range("LLM", "request", from, until, 1, nl::RangeStyle::kStartEnd); };
+  b.stage("prefill", 100, 150);
+  for (Ns at = 150; at < 200; at += step) b.stage("decode_step", at, at + step);
+  b.stage("prefill", 200, 260);
+  for (Ns at = 260; at < 300; at += step) b.stage("decode_step", at, at + step);
+  SECTION("served in the order in which they came") {
+    request(90, 300);
+    request(120, 280);  // came while the first was read, and waited
+    const auto run = b.run_all();
+    REQUIRE(run.latency.tpot);
+    CHECK(run.latency.tpot->count == 2);
+    CHECK(run.latency.tpot->max_ns == (300 - 150) / 9);
+    CHECK(run.latency.tpot->min_ns == (280 - 260) / 2);
+    CHECK(noted(run, "time per output token is of each request"));
+  }
+  SECTION("prefills that do not fit") {
+    request(90, 300);
+    request(120, 180);
+    CHECK_FALSE(b.run_all().latency.tpot);
+  }
+}
+
+TEST_CASE("requests that overlap on the thread that decodes share its steps") {
+  TraceBuilder b = generation();
+  for (const Ns at : {0, 1000}) {
+    b.range("LLM", "request", at, at + 400, 0, nl::RangeStyle::kStartEnd);
+    b.range("LLM", "request", at + 10, at + 450, 0, nl::RangeStyle::kStartEnd);
+  }
+  CHECK_FALSE(b.run_all().latency.tpot);
+}
+
+TEST_CASE("an engine's time per token is that of a request, by the requests that each step has") {
+  TraceBuilder b;
+  const auto range = [&](const char* name, Ns from, Ns until) { b.range("", name, from, until); };
+  range("execute_context_2(64)_generation_0(0)", 0, 100);
+  range("execute_context_0(0)_generation_2(2)", 100, 110);
+  range("execute_context_1(32)_generation_0(0)", 110, 170);
+  range("execute_context_0(0)_generation_3(3)", 170, 180);
+  range("execute_context_1(32)_generation_3(3)", 180, 260);
+  range("execute_context_0(0)_generation_4(4)", 260, 270);
+  nl::analysis::add_found_stages(b.trace, {});
+  const auto run = b.run_all();
+  REQUIRE(run.latency.tpot);
+  // 2 wait 10; 2 of 3 wait 70 and one 10; 3 wait 80; 4 wait 10
+  CHECK(run.latency.tpot->count == 12);
+  CHECK(run.latency.tpot->mean_ns == Approx((2 * 10 + 2 * 70 + 10 + 3 * 80 + 4 * 10) / 12.0));
+  TraceBuilder silent;
+  for (Ns at = 0; at < 100; at += 10) silent.range("", "scheduler.run_batch", at, at + 9);
+  nl::analysis::add_found_stages(silent.trace, {});
+  CHECK_FALSE(silent.run_all().latency.tpot);
 }

@@ -1,5 +1,9 @@
 #include "analysis/figures/workload/workload_kind.h"
 
+#include <cstdlib>
+#include <string>
+#include <vector>
+
 #include "analysis/staging/found/found.h"
 #include "tests/unit/analysis/staging/found/made_generation.h"
 
@@ -14,7 +18,7 @@ WorkloadVerdict judged(nl::Trace& trace) {
   const StagedTrace staged(trace, {});
   nl::Run run;
   nl::analysis::summarise(trace, {}, run);
-  return nl::analysis::workload_kind(staged, run.stages);
+  return nl::analysis::workload_kind(staged, run.stages, {});
 }
 
 void check(const WorkloadVerdict& verdict, WorkloadKind kind, const std::string& unit) {
@@ -114,4 +118,39 @@ TEST_CASE("workload kind: processes that take their steps together are collectiv
     }
     check(judged(b.trace), WorkloadKind::kUnknown, "exchange");
   }
+}
+
+namespace {
+
+// Prompts and steps by the sequences that they have: prompts below zero.
+WorkloadVerdict judged_loop(const std::vector<int>& turns) {
+  TraceBuilder b;
+  nl::Ns now = 0;
+  for (const int turn : turns) {
+    b.mark("LLM", ("tokens batch=" + std::to_string(std::abs(turn))).c_str(), now);
+    b.stage(turn < 0 ? "prefill" : "decode_step", now, now + 90);
+    now += 100;
+  }
+  return judged(b.trace);
+}
+
+}  // namespace
+
+TEST_CASE("workload kind: requests that join and leave between steps are served") {
+  const WorkloadVerdict verdict = judged_loop({-1, 1, 1, -1, 2, 2, -1, -1, 4, 4, 3, -1, 4, 2, 2, -1, 3});
+  check(verdict, WorkloadKind::kServing, "decode_step");
+  CHECK(verdict.witnesses.back() == nl::Remark{nl::Code::kKindByJoining, {"4", "4"}});
+  SECTION("always as many of them as there are places") {
+    CHECK(judged_loop({-1, 4, 4, -1, -1, 4, -1, 4, 4, 4, -1, -1, -1, 4, 4, -1, 4}).kind == WorkloadKind::kServing);
+  }
+}
+
+TEST_CASE("workload kind: one batch after the other is generation, however it shrinks or grows") {
+  const auto generation = [](const std::vector<int>& turns) { CHECK(judged_loop(turns).kind == WorkloadKind::kGeneration); };
+  generation({-4, 4, 4, 4, -4, 4, 4, -4, 4, 4, 4, 4, -4, 4});            // batches
+  generation({-4, 4, 3, 1, -4, 4, 4, 2, -4, 4, 3, 3, 2, -4, 4, 1});      // that drop what is finished
+  generation({-1, 5, 5, 5, -1, 5, 5, -1, 5, 5, 5, 5, -1, 5, 5});         // beams
+  generation({-1, 5, 4, 2, -1, 5, 3, 3, 2, -1, 5, 5, 4, -1, 5, 1});      // that end one by one
+  generation({-2, -2, 2, 2, -2, -2, -2, 2, 2, 2, -2, -2, 2, -2, 2, 2});  // prompts in parts
+  generation({-3, 3, 3, -1, 1, 1, 1, -8, 8, 8, -2, 2});                  // of many sizes
 }

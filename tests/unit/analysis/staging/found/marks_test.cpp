@@ -147,9 +147,125 @@ TEST_CASE("of two functions that JAX compiles each lasts until a call of either"
   CHECK(prompts[1].end_ns == 1100);
 }
 
+TEST_CASE("a function that JAX compiles and that computes gradients takes training steps") {
+  TraceBuilder b;
+  for (int i = 0; i < 5; ++i) {
+    b.stage("fit_once", 100 * i, 100 * i + 20);
+    b.stage("evaluate", 100 * i + 50, 100 * i + 60);
+  }
+  b.stage("compile", 5, 15);
+  b.stage("compile", 52, 58);
+  b.mark("LLM", "kind training function=fit_once", 21);
+  const auto steps = found_in(b, "train_step");
+  REQUIRE(steps.size() == 5);
+  CHECK(steps[0].end_ns == 100);
+  CHECK(found_in(b, "fit_once").empty());  // its own ranges stay
+  CHECK(found_in(b, "evaluate").size() == 5);
+}
+
 TEST_CASE("marks of generation need nothing more") {
   TraceBuilder b;
   b.stage("prefill", 0, 100);
   b.stage("decode_step", 100, 200);
   CHECK(stages_of_marks(b.trace).stages.empty());
+}
+
+namespace {
+
+constexpr const char* kNormal =
+    "void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float, 4, "
+    "at::native::templates::cuda::normal_and_transform>";
+
+// Steps of a sampler written by hand; before each image some noise, and in each step as much as the sampler adds.
+struct MadeSampler {
+  TraceBuilder b;
+  nl::Ns now = 1000;
+
+  void launch(const char* name) {
+    b.kernel(name, now + 5, 10, b.call(now));
+    now += 10;
+  }
+  void step(int added = 0) {
+    b.stage("denoise_step", now, now + 100);
+    now += 10;
+    launch("conv");
+    now += 90;
+    for (int i = 0; i < added; ++i) launch(kNormal);
+    launch("subtract");
+  }
+  void image(int steps, const char* before, int added = 0) {
+    if (before != nullptr) launch(before);
+    for (int i = 0; i < steps; ++i) step(added);
+    launch("clamp");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("images of a sampler written by hand begin where noise is drawn") {
+  MadeSampler made;
+  SECTION("once for each image") {
+    for (int i = 0; i < 3; ++i) made.image(8, kNormal);
+    const auto images = found_in(made.b, "image");
+    const auto steps = found_in(made.b, "denoise_step");
+    REQUIRE(images.size() == 3);
+    REQUIRE(steps.size() == 24);
+    CHECK(images[1].start_ns == steps[8].start_ns);
+    CHECK(images[1].end_ns == steps[15].end_ns);
+    CHECK(stages_of_marks(made.b.trace).notes == std::vector<nl::Remark>{{nl::Code::kImagesByNoise, {"3", "8"}}});
+  }
+  SECTION("and in each step, but once more for each image") {
+    for (int i = 0; i < 3; ++i) made.image(8, kNormal, 1);
+    CHECK(found_in(made.b, "image").size() == 3);
+  }
+  SECTION("on the host") {
+    for (int i = 0; i < 2; ++i) {
+      made.b.copy(nl::MemOpKind::kHostToDevice, made.now + 5, made.now + 8, made.b.call(made.now, 0, "cudaMemcpyAsync"), 0).bytes = 32768;
+      made.now += 10;
+      made.image(6, nullptr);
+    }
+    CHECK(found_in(made.b, "image").size() == 2);
+  }
+  SECTION("and where the capture ends within the last") {
+    for (const int steps : {8, 8, 5}) made.image(steps, kNormal);
+    CHECK(found_in(made.b, "image").size() == 3);
+  }
+}
+
+TEST_CASE("images are not counted where nothing shows where they begin") {
+  MadeSampler made;
+  SECTION("no noise") {
+    for (int i = 0; i < 3; ++i) made.image(8, "clamp");
+  }
+  SECTION("noise now and then") {
+    for (const int steps : {8, 3, 5}) made.image(steps, kNormal);
+  }
+  SECTION("one image") { made.image(8, kNormal); }
+  SECTION("a step at a time") {
+    for (int i = 0; i < 8; ++i) made.image(1, kNormal);
+  }
+  CHECK(found_in(made.b, "denoise_step").size() >= 8);
+  CHECK(found_in(made.b, "image").empty());
+}
+
+TEST_CASE("images begin where the marks say that time steps start anew") {
+  MadeSampler made;
+  for (const int steps : {8, 3, 5}) {
+    made.b.mark("LLM", "image", made.now);
+    made.image(steps, nullptr);
+  }
+  const auto images = found_in(made.b, "image");
+  REQUIRE(images.size() == 3);
+  CHECK(images[2].start_ns == found_in(made.b, "denoise_step")[11].start_ns);
+  CHECK(stages_of_marks(made.b.trace).notes.empty());
+}
+
+TEST_CASE("images of a pipeline are those that it marks") {
+  MadeSampler made;
+  for (int i = 0; i < 2; ++i) {
+    const nl::Ns from = made.now;
+    made.image(8, kNormal);
+    made.b.stage("image", from, made.now);
+  }
+  CHECK(found_in(made.b, "image").empty());
 }

@@ -122,6 +122,20 @@ TEST_CASE("summary: where few slow steps make the mean, the usual step stands be
         "The workload writes a token (word piece) every 4.0 ms on average, though half of the steps take at most 2.0 ms.");
 }
 
+TEST_CASE("summary: of a server the time of a step and the wait of a request are told apart") {
+  Run run = run_of({window_of("prefill", 8'000'000, 9), window_of("decode_step", 5'500'000, 90)});
+  run.workload.verdict.kind = nl::WorkloadKind::kServing;
+  run.workload.verdict.unit_stage = "decode_step";
+  run.latency.prefill = TimeSummary{9, 72'000'000, 8e6, 8e6, 8'000'000, 8'000'000, 8'000'000, 0};
+  CHECK(sentence_of(run, 0) ==
+        "The workload serves several requests at a time: it reads the prompt in 8.0 ms and takes a step for all requests in 5.5 ms.");
+  run.latency.tpot = TimeSummary{1, 13'600'000, 13.6e6, 13.6e6, 13'600'000, 13'600'000, 13'600'000, 0};
+  run.latency.output_tokens_per_s = 420;
+  CHECK(sentence_of(run, 0) ==
+        "The workload serves several requests at a time: it reads the prompt in 8.0 ms and takes a step for all requests in 5.5 ms. A "
+        "request waits 14 ms between its tokens (word pieces): 420 tokens per second over whole requests.");
+}
+
 TEST_CASE("summary: a program that generates nothing is told in its own units") {
   Run run = run_of({window_of("train_step", 100'000'000, 9), window_of("forward", 30'000'000, 18), window_of("optimizer", 10'000'000, 9)});
   run.name = "fit";

@@ -345,8 +345,8 @@ TEST_CASE("jitter is told by 1 % of the windows from 100 on, by 5 % from 20 on, 
     return finding == nullptr ? "" : finding->message;
   };
   CHECK(told(99, 5000000, 9000000) == "");  // of an older format: a p99 of so few is the longest
-  CHECK(told(100, 5000000, 9000000) == "decode_step takes 5.000 ms (median), but 1.0 % of its windows take 9.000 ms or more.");
-  CHECK(told(20, 9000000, {}) == "decode_step takes 5.000 ms (median), but 5.0 % of its windows take 9.000 ms or more.");
+  CHECK(told(100, 5000000, 9000000) == "decode_step takes 5.00 ms (median), but 1.0 % of its windows take 9.00 ms or more.");
+  CHECK(told(20, 9000000, {}) == "decode_step takes 5.00 ms (median), but 5.0 % of its windows take 9.00 ms or more.");
   CHECK(told(19, {}, 9000000) == "");
 }
 

@@ -83,7 +83,7 @@ class TracingFile : YamlFile {
     return out;
   }
   analysis::LaunchCost range(const YamlTree& value, const std::string& what) const {
-    const char* fix = "write [least, most] in microseconds: [6.8, 9.2]";
+    const char* fix = "write [least, most] in microseconds: [4.7, 9.2]";
     want(value, Kind::kList, what, "two numbers", fix);
     if (value.items.size() != 2) refuse(what + " wants two numbers", value.place, fix);
     const analysis::LaunchCost out{positive(value.items[0], what) * 1000, positive(value.items[1], what) * 1000};

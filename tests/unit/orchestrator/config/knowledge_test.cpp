@@ -77,7 +77,7 @@ TEST_CASE("knowledge: the user's devices and rules beside the shipped ones, and 
   CHECK(shipped.devices.size() > 1);
   CHECK(shipped.rules.list.size() > 5);
   CHECK(shipped.options.kernels.top_n == 4);
-  CHECK(shipped.tracing.python.nsys.low_ns == 6800);
+  CHECK(shipped.tracing.python.nsys.low_ns == 4700);
   CHECK(shipped.tracing.python.collector.high_ns < shipped.tracing.python.nsys.low_ns);
   CHECK(shipped.tracing.native.nsys.high_ns > 0);
   CHECK(shipped.tracing.most_nsys == 0.67);

@@ -193,6 +193,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
     run.energy = measured_energy(evidence, staged, run.kernels, run.stages);
     run.stages = without_throttled(evidence, staged, run.kernels, std::move(run.stages));
   }
+  run.perturbation.tracing = tracing_costs(run, evidence.trace.processes, knowledge.tracing);
   run.kernels_note = why_no_kernels(evidence, run);
   if (evidence.inputs_sha256.valid()) run.provenance.inputs_sha256 = evidence.inputs_sha256.get();
   run = explained(std::move(run), knowledge);

@@ -4,6 +4,7 @@
 
 #include "analysis/figures/kernels/kernel_list.h"
 #include "analysis/figures/latency/latency.h"
+#include "analysis/figures/overhead/tracing_cost.h"
 #include "analysis/staging/iterations.h"
 #include "model/efficiency.h"
 #include "model/evidence.h"
@@ -18,11 +19,12 @@ struct AnalysisOptions {
   TokenCounts tokens = {};  // as the model's configuration has them
 };
 
-// What files tell the analysis: the peaks of known GPUs, the rules for the findings, which stages matter.
+// What files tell the analysis: the peaks of known GPUs, the rules for the findings, which stages matter, what a tracer adds to a launch.
 struct Knowledge {
   std::vector<DeviceTableEntry> devices;
   Rules rules;
   AnalysisOptions options;
+  TracingKnowledge tracing = {};
 };
 
 // Makes a run of the evidence, captured here or imported. It is the only place that builds a Run, and reads no clock, no files and no

@@ -68,10 +68,12 @@ void print_notes(const Run& run) {
   for (const auto& note : run.provenance.adaptations) write_out("note: {}\n", text_of(note));
 }
 
-// The sentence that says how fast it is, then what limits it.
+// The sentence that says how fast it is, after the one that tracing is a large part of that, then what limits it.
 void print_head(const Run& run) {
   const auto sentences = exporters::report::executive_summary(run);
   if (!sentences.empty()) write_out("\n{}\n", sentences.front());
+  const bool traced = !exporters::report::tracing_sentence(run).empty();
+  if (traced && sentences.size() > 1) write_out("{}\n", sentences[1]);
   const auto first = exporters::report::recommendations(run, 3);
   for (const auto& each : first) {
     const Finding& finding = *each.finding;

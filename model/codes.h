@@ -58,6 +58,9 @@ inline constexpr std::size_t kKernelClasses = 9;
 
 enum class SlowdownVerdict : std::uint8_t { kUndecidable, kUnderTenPercent, kOverTenPercent };
 
+// Where the cost of a tracer is known from.
+enum class CostBasis : std::uint8_t { kMeasured, kEstimated };
+
 enum class RunStatus : std::uint8_t {
   kComplete,     // everything that was planned was captured
   kPartial,      // usable, but something planned is missing; Run::problems says what

@@ -24,11 +24,21 @@ struct StageSlowdown {
   std::string note;     // the reason where there is no number
 };
 
+// What a tracer adds to a window of the stage that people quote.
+struct TracingCost {
+  PassKind profiler = PassKind::kNsys;  // kNsys or kCollector
+  CostBasis basis = CostBasis::kMeasured;
+  std::string stage;
+  double low = 0, high = 0;  // 0.28 and 0.42: a window takes 28 to 42 % longer than unprofiled; equal where passes tell one figure
+  std::optional<double> launches_per_window;  // that an estimate counts
+};
+
 struct Perturbation {
-  std::vector<StageSlowdown> stages;  // the "whole run" of ncu among them
-  std::string order;                  // "bare nsys bare nsys bare": as they were run
-  std::vector<std::string> notes;     // stages over 10 %, passes that were left out or failed
-  std::string note;                   // why nothing was measured
+  std::vector<StageSlowdown> stages;      // the "whole run" of ncu among them
+  std::string order;                      // "bare nsys bare nsys bare": as they were run
+  std::vector<std::string> notes;         // stages over 10 %, passes that were left out or failed
+  std::string note;                       // why nothing was measured
+  std::vector<TracingCost> tracing = {};  // of this run's tracer first, then of the one that could take its place; empty: not known
 };
 
 struct PowerSample {  // one reading of NVML

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "model/headline.h"
 #include "model/words.h"
@@ -14,10 +15,10 @@ using Of = const MetricSubject&;
 
 Figure ratio(double part, double whole) { return whole > 0 ? Figure(part / whole) : std::nullopt; }
 
-template <auto Times, auto Member>  // a member of Latency, a member of TimeSummary
+template <auto Times, auto Member>  // a member of Latency, a member of TimeSummary; a percentile may have no value
 Figure latency(Of of) {
   const auto& times = of.run.latency.*Times;
-  return times && times->count > 0 ? Figure(static_cast<double>((*times).*Member)) : std::nullopt;
+  return times && times->count > 0 ? Figure(std::invoke(Member, *times)) : std::nullopt;
 }
 
 Figure prefill_unprofiled(Of of) { return of.run.latency.ttft ? std::nullopt : first_token_figure(of.run).unprofiled; }
@@ -60,7 +61,7 @@ Figure most_throttled(Of of) {
 
 template <auto Member>
 Figure window(Of of) {
-  return of.stage->wall.count > 0 ? Figure(static_cast<double>(of.stage->wall.*Member)) : std::nullopt;
+  return of.stage->wall.count > 0 ? Figure(std::invoke(Member, of.stage->wall)) : std::nullopt;
 }
 
 // A bin of the budget, of one window on average.
@@ -133,13 +134,22 @@ constexpr auto kTable = [] {
                   latency<&Latency::ttft, &T::mean_ns>, {.summary = "time to first token, mean; null: no request's arrival is known"}),
       latency_row("ttft_median_ms", "Time to first token", "time to first token, where a request's arrival is known, median",
                   latency<&Latency::ttft, &T::median_ns>, {.rule = "ttft", .compare = "ttft", .expected = true}),
-      latency_row("ttft_p99_ms", "Time to first token", "time to first token, where a request's arrival is known, 99th percentile",
-                  latency<&Latency::ttft, &T::p99_ns>),
+      latency_row("ttft_p90_ms", "Time to first token", "time to first token, 90th percentile, from 20 requests on",
+                  latency<&Latency::ttft, &T::p90_ns>),
+      latency_row("ttft_p95_ms", "Time to first token", "time to first token, 95th percentile, from 20 requests on",
+                  latency<&Latency::ttft, &T::p95_ns>),
+      latency_row("ttft_p99_ms", "Time to first token", "time to first token, 99th percentile, from 100 requests on",
+                  latency<&Latency::ttft, &T::p99>),
       latency_row("tpot_ms", "Time per output token", "time per output token, mean", latency<&Latency::tpot, &T::mean_ns>,
                   {.summary = "time per output token, mean, of the traced run; null: not known"}),
       latency_row("tpot_median_ms", "Time per output token", "time per output token, median", latency<&Latency::tpot, &T::median_ns>,
                   {.rule = "tpot", .compare = "tpot", .expected = true}),
-      latency_row("tpot_p99_ms", "Time per output token", "time per output token, 99th percentile", latency<&Latency::tpot, &T::p99_ns>),
+      latency_row("tpot_p90_ms", "Time per output token", "time per output token, 90th percentile, from 20 windows of decode on",
+                  latency<&Latency::tpot, &T::p90_ns>),
+      latency_row("tpot_p95_ms", "Time per output token", "time per output token, 95th percentile, from 20 windows of decode on",
+                  latency<&Latency::tpot, &T::p95_ns>),
+      latency_row("tpot_p99_ms", "Time per output token", "time per output token, 99th percentile, from 100 windows of decode on",
+                  latency<&Latency::tpot, &T::p99>),
       Row(kRun, "tpot_unprofiled_ms", "Time per output token", kMs, kLower, kUnprofiled, kBare, kLatency,
           "time per output token, mean without what tracing adds", [](Of of) { return per_token_figure(of.run).unprofiled; },
           {.summary = "likewise, without what tracing adds; null: no unprofiled run", .expected = true}),
@@ -173,7 +183,12 @@ constexpr auto kTable = [] {
       Row(kStage, "median_ms", "Window", kMs, kLower, kTraced, kStages, kSelf, "wall time of a window, median", window<&T::median_ns>,
           {.expected = true}),
       Row(kStage, "mean_ms", "Window", kMs, kLower, kTraced, kStages, kSelf, "wall time of a window, mean", window<&T::mean_ns>),
-      Row(kStage, "p99_ms", "Window", kMs, kLower, kTraced, kStages, kSelf, "wall time of a window, 99th percentile", window<&T::p99_ns>),
+      Row(kStage, "p90_ms", "Window", kMs, kLower, kTraced, kStages, kSelf, "wall time of a window, 90th percentile, from 20 windows on",
+          window<&T::p90_ns>),
+      Row(kStage, "p95_ms", "Window", kMs, kLower, kTraced, kStages, kSelf, "wall time of a window, 95th percentile, from 20 windows on",
+          window<&T::p95_ns>),
+      Row(kStage, "p99_ms", "Window", kMs, kLower, kTraced, kStages, kSelf, "wall time of a window, 99th percentile, from 100 windows on",
+          window<&T::p99>),
       Row(kStage, "unprofiled_ms", "Window, unprofiled", kMs, kLower, kUnprofiled, kBare, kSelf,
           "wall time of a window, median of the unprofiled passes", [](Of of) { return unprofiled_ns(of.run, *of.stage); }),
       bin_row("gpu_compute_ms", "GPU compute", bin<&Budget::gpu_compute_ns>),

@@ -126,7 +126,7 @@ struct ApiCall {
 };
 static_assert(sizeof(ApiCall) == 24);
 
-// A wait for the GPU as CUPTI saw it: of a stream, of an event, of a whole context. Only from the collector.
+// A wait for the GPU as CUPTI saw it: of a stream, of an event, of a whole context.
 enum class SyncKind : std::uint8_t { kUnknown, kEvent, kStreamWaitEvent, kStream, kContext };
 struct SyncWait {
   Ns start_ns = 0;
@@ -236,7 +236,7 @@ struct Trace {
   StageOrigin stage_origin;
   std::vector<MetricSeries> metric_series;
   std::vector<StallSample> stalls;           // one per kernel and device
-  std::optional<ClockBounds> clock;          // empty: not known (nsys does not say)
+  std::optional<ClockBounds> clock;          // empty: not known
   std::optional<std::int64_t> utc_start_ns;  // UTC at time 0 of the capture
   Ns duration_ns = 0;                        // of the capture
   std::optional<Ns> session_end_ns;          // where the tool says so: it ends what was never closed there

@@ -63,6 +63,8 @@ inline constexpr auto kKeys<MemoryLevel> = std::to_array<std::string_view>({"l1"
 template <>
 inline constexpr auto kKeys<SlowdownVerdict> = std::to_array<std::string_view>({"undecidable", "under 10 %", "over 10 %"});
 template <>
+inline constexpr auto kKeys<CostBasis> = std::to_array<std::string_view>({"measured", "estimated"});
+template <>
 inline constexpr auto kKeys<LaneKind> = std::to_array<std::string_view>({"ranges", "api", "gpu"});
 template <>
 inline constexpr auto kKeys<KernelClass> =

@@ -31,13 +31,19 @@ TimeSummary summarise(std::vector<Value>& values) {
   summary.mean_ns = static_cast<double>(summary.total_ns) / static_cast<double>(summary.count);
   summary.stddev_ns = deviation(values, summary.mean_ns);
   summary.median_ns = median_in_place(values);
-  std::size_t rank = (values.size() * 99 + 99) / 100;  // nearest rank, counted from 1
-  if (rank - 1 >= values.size() / 2) {
-    auto from = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    auto at = values.begin() + static_cast<std::ptrdiff_t>(rank - 1);
+  // By nearest rank, each in the part above the one before it: all above the median are last already.
+  auto from = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  const auto percentile = [&](std::size_t percent) {
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>((values.size() * percent + 99) / 100 - 1);
     std::nth_element(from, at, values.end());
-    summary.p99_ns = static_cast<Ns>(*at);
+    from = at;
+    return static_cast<Ns>(*at);
+  };
+  if (summary.count >= kLeastForP95) {
+    summary.p90_ns = percentile(90);
+    summary.p95_ns = percentile(95);
   }
+  if (summary.count >= kLeastForP99) summary.p99_ns = percentile(99);
   return summary;
 }
 

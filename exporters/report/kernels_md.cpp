@@ -13,15 +13,12 @@ using namespace report;
 
 Table all_kernels(const Run& run, const std::vector<KernelEntry>& kernels) {
   const auto whole = [](double number) { return fmt::format("{:.0f}", number); };
-  std::vector<PickedColumn> picks = {{"kernel_name", "kernel"},
-                                     {"total_ms", "total", exact_ms_text},
-                                     {"calls", "calls", whole},
-                                     {"mean_ms", "mean", exact_ms_text},
-                                     {"device", "gpu", whole},
-                                     {"share %", "share", [](double share) { return fmt::format("{:.1f}", share * 100); }},
-                                     {"p50 µs", "p50", us_text},
-                                     {"p99 µs", "p99", us_text},
-                                     {"stages" + source_label(run), "stages"}};
+  std::vector<PickedColumn> picks = {
+      {"kernel_name", "kernel"},          {"total_ms", "total", exact_ms_text},
+      {"calls", "calls", whole},          {"mean_ms", "mean", exact_ms_text},
+      {"device", "gpu", whole},           {"share %", "share", [](double share) { return fmt::format("{:.1f}", share * 100); }},
+      {"p50 µs", "p50", us_text},         {"p99 µs", "p99", us_text},
+      {"longest µs", "longest", us_text}, {"stages" + source_label(run), "stages"}};
   for (const auto& counter : counter_columns()) picks.push_back({counter.head.title, counter.head.key});
   picks.push_back({"bound by", "bound_by"});
   std::vector<KernelRow> rows;

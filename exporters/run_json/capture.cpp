@@ -16,11 +16,21 @@ void fields(auto& io, Ref<decltype(io), StageSlowdown> s) {
   io.known("note", s.note, "why there is no number");
 }
 
+void fields(auto& io, Ref<decltype(io), TracingCost> c) {
+  io.code("profiler", c.profiler, "the tracer", {PassKind::kNsys, PassKind::kCollector});
+  io.code("basis", c.basis, "measured: by passes of this workload; estimated: by its launches and what others cost");
+  io("stage", c.stage, "name");
+  io("low", c.low, "0.28: a window takes at least 28 % longer than unprofiled", kAnySign);
+  io("high", c.high, "and at most so much longer", kAnySign);
+  io("launches_per_window", c.launches_per_window, "that an estimate counts; null: measured");
+}
+
 void fields(auto& io, Ref<decltype(io), Perturbation> p) {
   io("stages", p.stages, "by profiler and stage");
   io.known("order", p.order, "the passes as they were run");
   io("notes", p.notes, "stages over 10 %, passes that were left out or failed");
   io.known("note", p.note, "why nothing was measured");
+  io("tracing", p.tracing, "what this run's tracer adds to the stage that people quote, then what the other one would; empty: not known");
 }
 
 void fields(auto& io, Ref<decltype(io), StageEnergy> s) {

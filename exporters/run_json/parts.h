@@ -70,7 +70,9 @@ void time_fields(auto& io, const char* count_key, Ref<decltype(io), TimeSummary>
   const bool any = time.count > 0;
   io.where(any, "mean_ns", time.mean_ns, "null where there are none");
   io.where(any, "median_ns", time.median_ns, "the mean of the two middle values where their number is even");
-  io.where(any, "p99_ns", time.p99_ns, "99th percentile, nearest rank");
+  io("p90_ns", time.p90_ns, "90th percentile, nearest rank; null: fewer than 20");
+  io("p95_ns", time.p95_ns, "95th percentile, nearest rank; null: fewer than 20");
+  io("p99_ns", time.p99_ns, "99th percentile, nearest rank; null: fewer than 100, and max_ns says what the longest took");
   io.where(any, "min_ns", time.min_ns, "shortest");
   io.where(any, "max_ns", time.max_ns, "longest");
   io.where(any, "stddev_ns", time.stddev_ns, "standard deviation, n - 1; 0 for a single one");

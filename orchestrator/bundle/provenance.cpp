@@ -33,11 +33,8 @@ std::string value_in(const fs::path& file, const std::string& key, char separato
   return {};
 }
 
-// "13000" → "13.0"
-std::string cuda_version_text(const std::string& number) {
-  const int value = std::atoi(number.c_str());
-  return value <= 0 ? std::string() : fmt::format("{}.{}", value / 1000, value % 1000 / 10);
-}
+// 13000 → "13.0"
+std::string cuda_version_text(int value) { return value <= 0 ? std::string() : fmt::format("{}.{}", value / 1000, value % 1000 / 10); }
 
 std::string toolkit_version() {
   std::ifstream file("/usr/local/cuda/version.json");
@@ -67,6 +64,28 @@ std::string version_in(const fs::path& folder, const std::string& package) {
       return name.substr(package.size() + 1, name.size() - ending.size() - package.size() - 1);
   }
   return {};
+}
+
+// The CUDA runtime that a build of PyTorch brings: "2.5.1+cu124" → "12.4", "2.9.0+cu130" → "13.0". Empty where the version does not say.
+std::string cuda_of_torch(const std::string& version) {
+  const auto mark = version.find("+cu");
+  const std::string digits = mark == std::string::npos ? "" : version.substr(mark + 3);
+  if (digits.size() < 3 || digits.find_first_not_of("0123456789") != std::string::npos) return {};
+  return digits.substr(0, digits.size() - 1) + "." + digits.back();
+}
+
+// What is known of CUDA: the newest that the driver supports, what the workload's process runs with, what is installed beside it.
+struct CudaVersions {
+  std::string driver, runtime, toolkit;
+
+  const std::string& best() const { return !runtime.empty() ? runtime : !toolkit.empty() ? toolkit : driver; }
+};
+
+CudaVersions cuda_versions(const Run& run, bool here, const std::string& torch) {
+  CudaVersions cuda{run.software.cuda_driver_version, {}, here ? toolkit_version() : ""};
+  const auto runtime = run.software.versions.find("cuda_runtime");
+  cuda.runtime = runtime != run.software.versions.end() ? runtime->second : cuda_of_torch(torch);
+  return cuda;
 }
 
 std::string first_line(const fs::path& file) {
@@ -139,6 +158,7 @@ std::optional<bool> modified_in(const fs::path& repository) {
 
 void describe_machine(const Toolset& tools, Hardware& hardware, Software& software) {
   hardware.driver_version = tools.driver_version;
+  software.cuda_driver_version = cuda_version_text(tools.cuda_driver_version);
   hardware.cpu_model = value_in("/proc/cpuinfo", "model name", ':');
   hardware.cpu_count = std::thread::hardware_concurrency();
   hardware.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -166,7 +186,7 @@ void describe_capture_machine(const fs::path& sqlite_file, const Trace& trace, H
       if (name == "CpuArchitecture") hardware.architecture = value;
       if (name == "OsDescription") software.os = value;
       if (name == "SoftwareReleaseVersion") software.kernel = value;
-      if (name == "CudaDriverVersion") software.cuda_driver_version = cuda_version_text(value);
+      if (name == "CudaDriverVersion") software.cuda_driver_version = cuda_version_text(std::atoi(value.c_str()));
     }
   } catch (const SQLite::Exception&) {
     // The machine is a courtesy: an export without it is still whole.
@@ -198,8 +218,13 @@ std::string env_json(const Run& run, const Config& config) {
   nlohmann::ordered_json env;
   env["gpu"] = run.hardware.gpus.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(run.hardware.gpus[0].name);
   env["gpu_count"] = run.hardware.gpus.size();
-  env["cuda"] = or_null(here ? toolkit_version() : run.software.cuda_driver_version);
-  env["torch"] = or_null(here ? python_package_version(command, "torch") : "");
+  const std::string torch = here ? python_package_version(command, "torch") : "";
+  const CudaVersions cuda = cuda_versions(run, here, torch);
+  env["cuda"] = or_null(cuda.best());
+  env["cuda_driver"] = or_null(cuda.driver);
+  env["cuda_runtime"] = or_null(cuda.runtime);
+  env["cuda_toolkit"] = or_null(cuda.toolkit);
+  env["torch"] = or_null(torch);
   env["transformers"] = or_null(here ? python_package_version(command, "transformers") : "");
   env["python"] = or_null(here ? interpreter_of(command).string() : "");
   env["driver"] = or_null(run.hardware.driver_version);

@@ -57,6 +57,44 @@ class DeviceFile : YamlFile {
   DeviceTableEntry entry_;
 };
 
+class TracingFile : YamlFile {
+ public:
+  explicit TracingFile(const ConfFile& file) : YamlFile(file, "tracing file", "conf/tracing/launches.yaml shows a whole one") {}
+
+  analysis::TracingKnowledge read() {
+    analysis::TracingKnowledge out;
+    read_keys(tree_, "a tracing file",
+              {{"python", [&](const YamlTree& value) { out.python = costs(value, "'python'"); }},
+               {"native", [&](const YamlTree& value) { out.native = costs(value, "'native'"); }},
+               {"most", [&](const YamlTree& value) {
+                  read_keys(value, "'most'",
+                            {{"nsys", [&](const YamlTree& each) { out.most_nsys = positive(each, "'nsys'"); }},
+                             {"collector", [&](const YamlTree& each) { out.most_collector = positive(each, "'collector'"); }}});
+                }}});
+    return out;
+  }
+
+ private:
+  analysis::TracerCosts costs(const YamlTree& value, const std::string& what) const {
+    analysis::TracerCosts out;
+    read_keys(value, what,
+              {{"nsys_us", [&](const YamlTree& each) { out.nsys = range(each, "'nsys_us'"); }},
+               {"collector_us", [&](const YamlTree& each) { out.collector = range(each, "'collector_us'"); }}});
+    return out;
+  }
+  analysis::LaunchCost range(const YamlTree& value, const std::string& what) const {
+    const char* fix = "write [least, most] in microseconds: [4.7, 9.2]";
+    want(value, Kind::kList, what, "two numbers", fix);
+    if (value.items.size() != 2) refuse(what + " wants two numbers", value.place, fix);
+    const analysis::LaunchCost out{positive(value.items[0], what) * 1000, positive(value.items[1], what) * 1000};
+    if (out.high_ns < out.low_ns) refuse(what + " has its most before its least", value.place, fix);
+    return out;
+  }
+  double positive(const YamlTree& value, const std::string& what) const {
+    return number(value, what, "a positive number", "such as 1.7", std::numeric_limits<double>::denorm_min(), 1e6);
+  }
+};
+
 void add_folder(const fs::path& folder, std::vector<DeviceTableEntry>& table) {
   std::vector<fs::path> files;
   std::error_code failed;
@@ -75,7 +113,15 @@ analysis::AnalysisOptions analysis_options(const Config& config) {
 }
 
 analysis::Knowledge load_knowledge(const Config& config) {
-  return {load_device_table(config.device.file), load_rules(shipped_rules(), config.analysis.rules), analysis_options(config)};
+  return {load_device_table(config.device.file), load_rules(shipped_rules(), config.analysis.rules), analysis_options(config),
+          load_tracing_costs()};
+}
+
+analysis::TracingKnowledge read_tracing_costs(const ConfFile& file) { return TracingFile(file).read(); }
+
+analysis::TracingKnowledge load_tracing_costs() {
+  const auto file = ConfFiles::shipped().find("tracing/launches.yaml");
+  return file ? read_tracing_costs(*file) : analysis::TracingKnowledge();
 }
 
 analysis::WarmupRule warmup_rule(const Config& config) {

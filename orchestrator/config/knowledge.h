@@ -35,6 +35,10 @@ std::vector<DeviceTableEntry> load_device_table(const std::filesystem::path& own
 //   notes: ["…"]
 DeviceTableEntry read_device_file(const std::filesystem::path& file);
 
+// conf/tracing/launches.yaml: what a tracer adds to a launch. Throws Error(kConfig) with file:line:column.
+analysis::TracingKnowledge load_tracing_costs();
+analysis::TracingKnowledge read_tracing_costs(const ConfFile& file);
+
 // The files in their order, then the user's: a rule of the same name replaces the one before it, and a file's `disable` list
 // switches off what came before. Everything is checked, expressions too: Error(kConfig) with file:line:column.
 Rules load_rules(std::vector<ConfFile> files, const std::vector<std::string>& user_files);

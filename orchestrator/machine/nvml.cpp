@@ -53,6 +53,7 @@ bool Nvml::find_functions() {
   find(mig_mode, "nvmlDeviceGetMigMode");
   find(ecc_mode, "nvmlDeviceGetEccMode");
   find(ecc_errors, "nvmlDeviceGetTotalEccErrors");
+  if (!find(cuda_driver_version_, "nvmlSystemGetCudaDriverVersion_v2")) find(cuda_driver_version_, "nvmlSystemGetCudaDriverVersion");
   find(max_clock, "nvmlDeviceGetMaxClockInfo");
   find(application_clock, "nvmlDeviceGetApplicationsClock");
   find(default_application_clock, "nvmlDeviceGetDefaultApplicationsClock");
@@ -115,6 +116,11 @@ std::optional<std::vector<int>> Nvml::compute_processes(NvmlDevice device) const
 std::string Nvml::driver() const {
   char text[256] = {};
   return driver_version_(text, sizeof text) == 0 ? text : "";
+}
+
+int Nvml::cuda_driver() const {
+  int version = 0;
+  return cuda_driver_version_ != nullptr && cuda_driver_version_(&version) == 0 ? version : 0;
 }
 
 }  // namespace nl::orchestrator

@@ -42,6 +42,7 @@ class Nvml {
   std::string name(NvmlDevice device) const;
   std::string uuid(NvmlDevice device) const;  // "GPU-…"; empty where it does not say
   std::string driver() const;
+  int cuda_driver() const;  // 13000: the newest CUDA that the driver supports is 13.0; 0: it does not say
   // The ids of the processes with a context on the GPU; nothing where the driver does not say. In a container they are the ids
   // outside of it, or none are listed.
   std::optional<std::vector<int>> compute_processes(NvmlDevice device) const;
@@ -76,6 +77,7 @@ class Nvml {
   int (*device_name_)(NvmlDevice, char*, unsigned) = nullptr;
   int (*device_uuid_)(NvmlDevice, char*, unsigned) = nullptr;
   int (*driver_version_)(char*, unsigned) = nullptr;
+  int (*cuda_driver_version_)(int*) = nullptr;
   int (*compute_processes_)(NvmlDevice, unsigned* count, void* list) = nullptr;
   std::size_t process_size_ = 0;  // of an entry of that list
   const char* (*error_text_)(int) = nullptr;

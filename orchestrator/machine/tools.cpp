@@ -192,6 +192,7 @@ void find_gpus(Toolset& tools, const Host& host) {
   if (!tools.nvml && found.trouble.empty()) tools.nvml = library;
   tools.gpus = found.names;
   tools.driver_version = found.driver_version;
+  tools.cuda_driver_version = found.cuda_driver_version;
   tools.gpu_trouble = found.trouble;
 }
 

@@ -39,6 +39,7 @@ struct Toolset {
   std::optional<std::filesystem::path> cupti, nvml, collector;
   std::vector<std::string> gpus;  // names, from NVML; empty: none or unknown
   std::string driver_version;
+  int cuda_driver_version = 0;             // the newest CUDA that it supports, 13000: 13.0; 0: not known
   std::string gpu_trouble;                 // what NVML said where it named none
   std::vector<std::string> rejected;       // tools that were found and do not start, and why
   std::vector<std::string> injection_env;  // CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH where set around us

@@ -100,6 +100,7 @@ GpuInventory ask_nvml(const std::filesystem::path& library) {
   const auto nvml = Nvml::load(library, found.trouble);
   if (!nvml) return found;
   found.driver_version = nvml->driver();
+  found.cuda_driver_version = nvml->cuda_driver();
   for (const NvmlDevice device : nvml->devices(found.trouble))
     if (auto name = nvml->name(device); !name.empty()) found.names.push_back(std::move(name));
   return found;

@@ -15,7 +15,8 @@ namespace nl::orchestrator {
 struct GpuInventory {
   std::vector<std::string> names;
   std::string driver_version;
-  std::string trouble;  // why there is none; empty where it answered
+  std::string trouble;          // why there is none; empty where it answered
+  int cuda_driver_version = 0;  // 13000: CUDA 13.0; 0: not known
 };
 
 struct FileSpace {

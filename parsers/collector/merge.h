@@ -53,7 +53,4 @@ void add_series(GpuMetrics& metrics, Ns origin_ns, Trace& trace);
 void add_stalls(const GpuData& gpu, Trace& trace);
 void finish_series(Trace& trace);
 
-// Works out how well the GPU's times fit the CPU's, and notes it: see ClockBounds.
-void note_clocks(Trace& trace);
-
 }  // namespace nl::parsers::collector_trace

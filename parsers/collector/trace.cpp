@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/error.h"
+#include "parsers/clock_bounds.h"
 #include "parsers/collector/merge.h"
 #include "parsers/collector/records.h"
 #include "parsers/registry.h"
@@ -54,7 +55,7 @@ Trace read_collector_traces(const std::vector<std::filesystem::path>& paths, Cal
   }
   gpu.add_calls();
   collector_trace::finish_series(trace);
-  collector_trace::note_clocks(trace);
+  note_clocks(trace.syncs, trace);
   if (!files.empty()) {
     const format::FileHeader& first = files.front().header;
     trace.utc_start_ns = first.realtime_ns;

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "model/error.h"
+#include "parsers/clock_bounds.h"
 #include "parsers/nsys/correlation.h"
 #include "parsers/nsys/database.h"
 #include "parsers/nsys/records.h"
@@ -106,6 +107,7 @@ Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tabl
   if (tables.ranges && trace.has_range_data) read_ranges(database, strings, places, trace);
   if (join_nodes) link_graph_nodes(database, nodes, places, trace);
   assign_lone_process(trace);
+  if (tables.kernels && tables.mem_ops && tables.api) note_clocks(read_waits(database, places, trace), trace);
   read_place_names(database, strings, places, trace);
   note_strings(strings, trace.stats);
   trace.duration_ns = std::max(trace.duration_ns, trace.last_range_event_ns.value_or(0));

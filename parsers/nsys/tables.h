@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "model/trace.h"
 #include "parsers/nsys/correlation.h"
 #include "parsers/nsys/database.h"
@@ -35,6 +37,9 @@ void read_api_calls(const NsysDatabase& database, const Launches& launches, Nsys
 void read_os_calls(const NsysDatabase& database, NsysStrings& strings, const NsysPlaces& places, Trace& trace);
 // COMPOSITE_EVENTS and SAMPLING_CALLCHAINS: native stacks, file is the library.
 void read_host_samples(const NsysDatabase& database, NsysStrings& strings, const NsysPlaces& places, Trace& trace);
+
+// CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: for which stream or context calls waited, with the times of the calls, which must be read before.
+std::vector<SyncWait> read_waits(const NsysDatabase& database, const NsysPlaces& places, const Trace& trace);
 
 // NVTX_EVENTS: ranges and marks with the names of their domains. A range that was never closed ends with
 // the capture, so trace.duration_ns must be known before.

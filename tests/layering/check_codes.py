@@ -36,6 +36,7 @@ OUTSIDE = {
     'analysis/figures/efficiency/llm_shape.cpp': 'values of a model file',
     'analysis/figures/host/code_origin.cpp': 'paths of files and libraries, names of Python modules and functions',
     'analysis/figures/host/host_work.cpp': 'names of Python modules and functions, and lines of programs',
+    'analysis/figures/overhead/tracing_cost.cpp': 'names of interpreters',
     'analysis/trace/operator_names.cpp': 'names of PyTorch operator ranges',
     'analysis/figures/operators/types.cpp': 'names of operators',
     'analysis/verdicts/rules/fields_copies.cpp': 'names of kernels, copies and PyTorch operators',

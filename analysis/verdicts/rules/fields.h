@@ -107,10 +107,11 @@ Value member_of(const Subject& s) {
   const auto* found = std::invoke(Find, s);
   return found != nullptr ? Value::of(std::invoke(Member, *found)) : Value::not_captured();
 }
-// A member of a time summary; no value where the thing never ran.
+// A member of a time summary; no value where the thing never ran, or ran too seldom for a percentile.
 template <auto Member>
 Value member_of_times(const TimeSummary& times) {
-  return times.count > 0 ? Value::of(times.*Member) : Value::none();
+  const std::optional<double> value = std::invoke(Member, times);
+  return times.count > 0 && value ? Value::of(*value) : Value::none();
 }
 template <class T>
 const T* pointer_into(const std::optional<T>& value) {

@@ -145,7 +145,7 @@ void add_timing(std::vector<Field>& fields) {
   add("calls", Unit::kCount, "executions", time<&TimeSummary::count>);
   add("mean_time", Unit::kTime, "of one execution", time<&TimeSummary::mean_ns>);
   add("median_time", Unit::kTime, "of one execution", time<&TimeSummary::median_ns>);
-  add("p99_time", Unit::kTime, "of one execution", time<&TimeSummary::p99_ns>);
+  add("p99_time", Unit::kTime, "of one execution, from 100 executions on", time<&TimeSummary::p99>);
   add("min_time", Unit::kTime, "of one execution", time<&TimeSummary::min_ns>);
   add("max_time", Unit::kTime, "of one execution", time<&TimeSummary::max_ns>);
   add("gpu_share", Unit::kShare,

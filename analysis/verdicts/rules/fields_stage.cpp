@@ -53,6 +53,14 @@ Value kind_word(const Subject& s) {
 // The program's own stages that it does most often are units, too.
 Value is_unit(const Subject& s) { return Value::of_truth(!s.stage().name.empty() && s.stage().name == s.run->workload.verdict.unit_stage); }
 
+// The highest percentile that the windows support, and which part of them takes so long.
+std::pair<Value, Value> tail_of_windows(const Subject& s) {
+  const TimeSummary& times = s.stage().wall;
+  if (const auto p99 = times.p99()) return {Value::of(*p99), Value::of(0.01)};
+  if (times.p95_ns) return {Value::of(*times.p95_ns), Value::of(0.05)};
+  return {Value::none(), Value::none()};
+}
+
 Value has_steps(const Subject& s) { return Value::of_truth(nl::stage_kind(s.stage().name) == StageKind::kDecode && s.totals->has_steps); }
 
 Value foreign_share(const Subject& s) {
@@ -197,7 +205,13 @@ void add_windows(std::vector<Field>& fields) {
   add("warmup_windows", Unit::kCount, "executions left out as warm-up", of_stage<&S::warmup_windows>);
   add("mean_time", Unit::kTime, "wall time of a window", wall<&TimeSummary::mean_ns>);
   add("median_time", Unit::kTime, "of a window", wall<&TimeSummary::median_ns>);
-  add("p99_time", Unit::kTime, "of a window", wall<&TimeSummary::p99_ns>);
+  add("p90_time", Unit::kTime, "of a window, from 20 windows on", wall<&TimeSummary::p90_ns>);
+  add("p95_time", Unit::kTime, "of a window, from 20 windows on", wall<&TimeSummary::p95_ns>);
+  add("p99_time", Unit::kTime, "of a window, from 100 windows on", wall<&TimeSummary::p99>);
+  add("tail_time", Unit::kTime, "the highest percentile that the windows support: `p99_time`, or `p95_time` below 100 windows",
+      [](const Subject& s) { return tail_of_windows(s).first; });
+  add("tail_share", Unit::kShare, "of the windows: those that take `tail_time` or more",
+      [](const Subject& s) { return tail_of_windows(s).second; });
   add("min_time", Unit::kTime, "of a window", wall<&TimeSummary::min_ns>);
   add("max_time", Unit::kTime, "of a window", wall<&TimeSummary::max_ns>);
   add("std_time", Unit::kTime, "standard deviation over the windows", wall<&TimeSummary::stddev_ns>);

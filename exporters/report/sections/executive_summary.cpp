@@ -157,6 +157,7 @@ std::string cost(const Run& run) {
   if (model_step(run) != nullptr) return "The profiling overhead was not measured; nl-stage profile measures it.";
   const StageSlowdown* slowdown = worst_slowdown(run);
   const std::string of_unit = energy_part(run), energy = of_unit.empty() ? power_text(run) : of_unit;
+  if (!tracing_sentence(run).empty()) return energy.empty() ? "" : sentence(energy);  // the overhead is said first
   if (energy.empty() && slowdown == nullptr)
     return "Energy and profiling overhead were not measured; nl-stage run --config deep measures both.";
   if (slowdown == nullptr) return energy + "; profiling overhead was not measured.";
@@ -182,8 +183,11 @@ Tile time_tile(const Headline& headline) {
   if (time == nullptr) return {headline.what, kNoValue, ""};
   if (headline.unprofiled)
     return {headline.what, time_text(*headline.unprofiled), beside(time_text(time->mean_ns), time->mean_ns / *headline.unprofiled - 1)};
-  return {headline.what, time_text(time->mean_ns),
-          time->count > 1 ? fmt::format("p99 {}, n = {}", time_text(static_cast<double>(time->p99_ns)), time->count) : "one measurement"};
+  // The highest percentile that the measurements support.
+  const std::string far = time->p99()    ? "p99 " + time_text(static_cast<double>(*time->p99()))
+                          : time->p95_ns ? "p95 " + time_text(static_cast<double>(*time->p95_ns))
+                                         : "longest " + time_text(static_cast<double>(time->max_ns));
+  return {headline.what, time_text(time->mean_ns), time->count > 1 ? fmt::format("{}, n = {}", far, time->count) : "one measurement"};
 }
 
 Tile output_tile(const Run& run) {
@@ -306,9 +310,10 @@ std::string phrase(const std::string& text, std::size_t longest) {
 
 std::vector<std::string> executive_summary(const Run& run) {
   const auto stage = main_stage(run);
-  std::vector<std::string> all = {status(run),       speed_sentence(run), quality_sentence(run, stage),
-                                  limit(run, stage), first_action(run),   cost(run)};
-  if (!all[0].empty()) all[2].clear();  // what failed need not be called good or bad
+  std::vector<std::string> all = {
+      status(run), tracing_sentence(run), speed_sentence(run), quality_sentence(run, stage), limit(run, stage), first_action(run),
+      cost(run)};
+  if (!all[0].empty()) all[3].clear();  // what failed need not be called good or bad
   std::erase_if(all, [](const std::string& sentence) { return sentence.empty(); });
   if (all.size() > kMaxSentences) all.resize(kMaxSentences);
   return all;

@@ -11,9 +11,13 @@
 
 namespace nl::exporters::report {
 
-// At most five sentences for people who never saw a profiler: how fast it is, whether that is good, what limits it,
+// At most five sentences for people who never saw a profiler: that tracing hides the truth, where it does; how fast it is, whether that is good, what limits it,
 // what to do first, how much energy it takes and how large the profiling overhead was.
 std::vector<std::string> executive_summary(const Run& run);
+
+// Where tracing adds more than 10 % to a step: that it does, and by how much the collector would. It goes before all figures. Empty: it does not,
+// or that is not known.
+std::string tracing_sentence(const Run& run);
 
 // The stage (or phase) that takes most of the measured time.
 struct MainStage {

@@ -104,7 +104,8 @@ ColumnsOf<KernelRow> kernel_columns(const Run& run) {
       step_column(stage, {"Calls per " + step, kRight, kWide, "calls_per_step", false, true}, PerStep::kCalls, false),
       {{"Mean", kRight, kWide, "mean"}, [](const R& row) { return time_cell(row.kernel.time.mean_ns); }},
       {{"p50", kRight, kAlways, "p50"}, [](const R& row) { return time_cell(row.kernel.time.median_ns); }},
-      {{"p99", kRight, kAlways, "p99"}, [](const R& row) { return time_cell(static_cast<double>(row.kernel.time.p99_ns)); }},
+      {{"p99", kRight, kAlways, "p99"}, [](const R& row) { return time_cell(row.kernel.time.p99()); }},
+      {{"Longest", kRight, kAlways, "longest"}, [](const R& row) { return time_cell(static_cast<double>(row.kernel.time.max_ns)); }},
       {{"Stages" + source_label(run), kLeft, kAlways, "stages"}, [](const R& row) { return split_text(row.kernel); }}};
   if (generates(run))
     all.insert(all.begin() + kAfterSteps,
@@ -134,7 +135,8 @@ Section kernels(const Run& run) {
   const std::string by = measured_by(*run.kernels);
   const WorkingKernels working = working_kernels(run);
   const std::string order =
-      working.measured ? "By GPU time in the measured windows; Mean, p50 and p99 are of all launches." : "By total GPU time.";
+      working.measured ? "By GPU time in the measured windows; Mean, p50, p99 (from 100 launches on) and Longest are of all launches."
+                       : "By total GPU time.";
   std::string text = order + " kernels.md lists every kernel and the names [n] in full.";
   if (!by.empty())
     text = fmt::format(
@@ -165,7 +167,7 @@ Section api(const Run& run) {
   for (std::size_t i = 0; i < std::min(kMostCalls, run.api.size()); ++i) {
     const ApiEntry& call = run.api[i];
     table.rows.push_back({code(call.name), time_cell(static_cast<double>(call.time.total_ns)), count_cell(call.time.count),
-                          time_cell(call.time.mean_ns), time_cell(call.time.median_ns), time_cell(static_cast<double>(call.time.p99_ns)),
+                          time_cell(call.time.mean_ns), time_cell(call.time.median_ns), time_cell(call.time.p99()),
                           time_cell(static_cast<double>(call.time.max_ns))});
   }
   table.text_rows = kTextCalls;

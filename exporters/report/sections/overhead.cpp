@@ -1,5 +1,8 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/run_text.h"
 #include "model/words.h"
@@ -17,6 +20,42 @@ std::string interval_text(const StageSlowdown& slowdown) {
   return certain(slowdown) ? fmt::format("{:.1f} … {:.1f} %", *slowdown.low * 100, *slowdown.high * 100) : "too few passes";
 }
 
+constexpr double kHidesTheTruth = 0.10;  // of a step: more is said first
+
+const char* tracer_name(PassKind profiler) { return profiler == PassKind::kNsys ? "nsys" : "the collector"; }
+
+// "31 %", "28 to 42 %"
+std::string range_text(double low, double high) {
+  const std::string least = rough_share(low), most = rough_share(high);
+  if (least == most) return most;
+  return low > 0 ? fmt::format("{:.0f} to {}", low * 100, most) : "at most " + most;
+}
+
+// "; the collector (--set capture.prefer=cupti) would add an estimated 4 to 16 %"
+std::string other_tracer(const Run& run) {
+  if (run.perturbation.tracing.size() < 2) return {};
+  const TracingCost &own = run.perturbation.tracing[0], &other = run.perturbation.tracing[1];
+  if (!(other.high < own.low)) return {};
+  return fmt::format("; {} (--set capture.prefer=cupti) would add an estimated {}", tracer_name(other.profiler),
+                     range_text(other.low, other.high));
+}
+
+Table tracing_table(const Run& run) {
+  Table table{"What tracing adds to a step", {{"Tracer"}, {"Stage"}, {"Adds", kRight}, {"Basis"}, {"Launches per window"}}};
+  for (const TracingCost& cost : run.perturbation.tracing)
+    table.rows.push_back({key_cell(cost.profiler), text_cell(stage_title(run, cost.stage)), range_text(cost.low, cost.high),
+                          key_cell(cost.basis), figure_cell(cost.launches_per_window)});
+  return table;
+}
+
+void add_tracing(const Run& run, Blocks& blocks) {
+  const auto& costs = run.perturbation.tracing;
+  if (std::all_of(costs.begin(), costs.end(), [](const TracingCost& cost) { return cost.basis == CostBasis::kMeasured; })) return;
+  add(blocks, tracing_table(run));
+  add(blocks, Paragraph{"Estimated: launches per window, times what a launch costs more under that tracer on another machine "
+                        "(conf/tracing), as far as the GPU does not work meanwhile."});
+}
+
 Table clocks_table(const std::vector<ClockSummary>& devices) {
   Table table{"Clocks of each GPU",
               numbers({"GPU", "Readings", "Power, mean", "max", "SM clock, min", "median", "max", "Hottest", "Slowed"}) + texts({"Why"})};
@@ -30,10 +69,23 @@ Table clocks_table(const std::vector<ClockSummary>& devices) {
 
 }  // namespace
 
+std::string tracing_sentence(const Run& run) {
+  if (run.perturbation.tracing.empty() || !(run.perturbation.tracing[0].low > kHidesTheTruth)) return {};
+  const TracingCost& own = run.perturbation.tracing[0];
+  const std::string step = plain_stage(run, own.stage), by = range_text(own.low, own.high);
+  if (own.basis == CostBasis::kMeasured)
+    return fmt::format("Tracing with {} makes {} take {} longer than without the profiler, so quote the unprofiled times{}.",
+                       tracer_name(own.profiler), step, by, other_tracer(run));
+  return fmt::format("Tracing with {} makes {} take an estimated {} longer than without the profiler{}, and the times here include that{}.",
+                     tracer_name(own.profiler), step, by, run.provenance.tracer == Tracer::kImport ? "" : " (--config deep measures it)",
+                     other_tracer(run));
+}
+
 Section overhead(const Run& run) {
   Section out{"perturbation", "Overhead", "Profiler overhead"};
   if (run.perturbation.stages.empty()) {
     out.blocks = {not_captured(run.perturbation.note, "", "Not measured")};
+    add_tracing(run, out.blocks);
     return out;
   }
   Table table{"Slowdown by profiler and stage",
@@ -46,6 +98,7 @@ Section overhead(const Run& run) {
   out.blocks = {table, Paragraph{"Passes: unprofiled / profiled." +
                                  (run.perturbation.order.empty() ? "" : " Order: " + run.perturbation.order + ".")}};
   add(out.blocks, notes(run.perturbation.notes));
+  add_tracing(run, out.blocks);
   return out;
 }
 

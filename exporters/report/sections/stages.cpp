@@ -15,14 +15,46 @@ namespace {
 constexpr std::size_t kMaxColumns = 200;
 
 std::string wall_tip(const std::string& name, const TimeSummary& time) {
-  return fmt::format("{}: mean {:.0f} ns, std {}, p50 {:.0f} ns, p99 {} ns, min {} ns, max {} ns, n = {}", name, time.mean_ns,
-                     time.count > 1 ? fmt::format("{:.0f} ns", time.stddev_ns) : kNoValue, time.median_ns, time.p99_ns, time.min_ns,
+  std::string percentiles;
+  const auto add_known = [&](const char* title, const std::optional<Ns>& ns) {
+    if (ns) percentiles += fmt::format("{} {} ns, ", title, *ns);
+  };
+  add_known("p90", time.p90_ns);
+  add_known("p95", time.p95_ns);
+  add_known("p99", time.p99());
+  return fmt::format("{}: mean {:.0f} ns, std {}, p50 {:.0f} ns, {}min {} ns, max {} ns, n = {}", name, time.mean_ns,
+                     time.count > 1 ? fmt::format("{:.0f} ns", time.stddev_ns) : kNoValue, time.median_ns, percentiles, time.min_ns,
                      time.max_ns, time.count);
 }
 
+// Where a line beside the bar ends: the highest percentile that the windows support, else the longest.
+double far_ns(const TimeSummary& time) { return static_cast<double>(time.p99().value_or(time.p95_ns.value_or(time.max_ns))); }
+
+// The median and the percentiles beside it. A percentile that no row has is left out.
+struct TimeColumns {
+  bool p95 = false, p99 = false;
+
+  void see(const TimeSummary& time) {
+    p95 = p95 || time.p95_ns;
+    p99 = p99 || time.p99();
+  }
+  std::vector<Column> heads() const {
+    std::vector<Column> out = numbers({"p50"});
+    if (p95) out = out + numbers({"p90", "p95"});
+    if (p99) out = out + numbers({"p99"});
+    return out + numbers({"Longest"});
+  }
+  void add_cells(const TimeSummary& time, Row& row) const {
+    row.push_back(time_cell_if(time.count > 0, time.median_ns));
+    if (p95) row.insert(row.end(), {time_cell(time.p90_ns), time_cell(time.p95_ns)});
+    if (p99) row.push_back(time_cell(time.p99()));
+    row.push_back(time_cell_if(time.count > 0, static_cast<double>(time.max_ns)));
+  }
+};
+
 BarChart wall_bars(const Run& run) {
   double whole = 0;
-  for (const auto& stage : run.stages) whole = std::max(whole, static_cast<double>(std::max(stage.wall.p99_ns, stage.wall.max_ns)));
+  for (const auto& stage : run.stages) whole = std::max({whole, far_ns(stage.wall), static_cast<double>(stage.wall.max_ns)});
   BarChart chart;
   for (const auto& stage : run.stages) {
     if (stage.wall.count == 0) continue;
@@ -34,9 +66,20 @@ BarChart wall_bars(const Run& run) {
                           mean_text(stage.wall),
                           tip,
                           stage.wall.median_ns,
-                          static_cast<double>(stage.wall.p99_ns)});
+                          far_ns(stage.wall)});
   }
   return chart;
+}
+
+std::string line_caption(const Run& run) {
+  bool p99 = false, p95 = false, longest = false;
+  for (const auto& stage : run.stages)
+    if (stage.wall.count > 0) (stage.wall.p99() ? p99 : stage.wall.p95_ns ? p95 : longest) = true;
+  std::vector<std::string> ends;
+  if (p99) ends.emplace_back("p99");
+  if (p95) ends.emplace_back(p99 ? "p95 (below 100 windows)" : "p95");
+  if (longest) ends.emplace_back(p99 || p95 ? "the longest (below 20)" : "the longest");
+  return fmt::format("Mean wall time of a window; the tick is the median{}.", ends.empty() ? "" : ", the line ends at " + join_and(ends));
 }
 
 // Where stages come from that the workload does not mark; the notes on the capture say more.
@@ -72,12 +115,17 @@ void add_gpu_table(const Run& run, Blocks& blocks) {
 }
 
 void add_latency(const Run& run, Blocks& blocks) {
-  Table table{"Latency", {{"Latency"}, {"Mean", kRight}, {"Std", kRight}, {"p50", kRight}, {"p99", kRight}, {"n", kRight}}};
+  TimeColumns times;
+  for (const auto* time : {&run.latency.ttft, &run.latency.prefill, &run.latency.tpot})
+    if (*time) times.see(**time);
+  Table table{"Latency", texts({"Latency"}) + numbers({"Mean", "Std"}) + times.heads() + numbers({"n"})};
   const std::string label = source_label(run);
   const auto row = [&](std::string_view key, const std::optional<TimeSummary>& time) {
-    if (time)
-      table.rows.push_back({figure_title(key) + label, time_cell(time->mean_ns), time_cell_if(time->count > 1, time->stddev_ns),
-                            time_cell(time->median_ns), time_cell(static_cast<double>(time->p99_ns)), count_cell(time->count)});
+    if (!time) return;
+    Row cells = {figure_title(key) + label, time_cell(time->mean_ns), time_cell_if(time->count > 1, time->stddev_ns)};
+    times.add_cells(*time, cells);
+    cells.push_back(count_cell(time->count));
+    table.rows.push_back(std::move(cells));
   };
   row("ttft_ms", run.latency.ttft);
   row("prefill_ms", run.latency.prefill);
@@ -197,20 +245,23 @@ Section stages(const Run& run) {
     out.blocks = {missing("No stage is marked in this capture. " + fix_of({Code::kNoStages}))};
     return out;
   }
-  Table wall{"Stages", texts({"Stage"}) + numbers({"n", "Mean", "Std", "p50", "p99", "Sum", "Warm-up"}) + texts({"Ranges"})};
+  TimeColumns times;
+  for (const auto& stage : run.stages) times.see(stage.wall);
+  Table wall{"Stages", texts({"Stage"}) + numbers({"n", "Mean", "Std"}) + times.heads() + numbers({"Sum", "Warm-up"}) + texts({"Ranges"})};
   for (const auto& stage : run.stages) {
     const TimeSummary& time = stage.wall;
     const bool any = time.count > 0;
-    wall.rows.push_back({text_cell(stage_title(run, stage.name)), count_cell(time.count), time_cell_if(any, time.mean_ns),
-                         time_cell_if(time.count > 1, time.stddev_ns), time_cell_if(any, time.median_ns),
-                         time_cell_if(any, static_cast<double>(time.p99_ns)), time_cell_if(any, static_cast<double>(time.total_ns)),
-                         stage.warmup_windows > 0 ? count_cell(stage.warmup_windows) : Cell(kNoValue), text_cell(ranges_text(stage))});
+    Row cells = {text_cell(stage_title(run, stage.name)), count_cell(time.count), time_cell_if(any, time.mean_ns),
+                 time_cell_if(time.count > 1, time.stddev_ns)};
+    times.add_cells(time, cells);
+    cells.insert(cells.end(),
+                 {time_cell_if(any, static_cast<double>(time.total_ns)),
+                  stage.warmup_windows > 0 ? count_cell(stage.warmup_windows) : Cell(kNoValue), text_cell(ranges_text(stage))});
+    wall.rows.push_back(std::move(cells));
     wall.rows.back().id = stage_id(stage.name);
   }
   add(out.blocks, Paragraph{source_text(run)});
-  for (Block block :
-       Blocks{Figure(wall_bars(run)), caption("Mean wall time of a window; the tick is the median, the line ends at p99."), wall})
-    out.blocks.push_back(std::move(block));
+  for (Block block : Blocks{Figure(wall_bars(run)), caption(line_caption(run)), wall}) out.blocks.push_back(std::move(block));
   if (run.iterations.count > 0 || !run.iterations.rule.empty()) add(out.blocks, Paragraph{iterations_text(run.iterations)});
   add_gpu_table(run, out.blocks);
   if (generates(run)) add_latency(run, out.blocks);

@@ -11,7 +11,8 @@ TEST_CASE("a single time has no deviation") {
   CHECK(s.count == 1);
   CHECK(s.mean_ns == 42);
   CHECK(s.median_ns == 42);
-  CHECK(s.p99_ns == 42);
+  CHECK_FALSE(s.p99_ns);
+  CHECK(s.max_ns == 42);
   CHECK(s.stddev_ns == 0);
 }
 
@@ -38,7 +39,42 @@ TEST_CASE("p99 is the nearest rank") {
   values.push_back(101);
   CHECK(summarise_times(values).p99_ns == 100);
   std::vector<Ns> two{7, 5};
-  CHECK(summarise_times(two).p99_ns == 7);
+  CHECK(summarise_times(two).max_ns == 7);
+}
+
+TEST_CASE("percentiles only of as many values as make them another value than the longest") {
+  const auto of_first = [](Ns count) {
+    std::vector<Ns> values;
+    for (Ns i = 0; i < count; ++i) values.push_back((i * 37) % count + 1);  // 1 to count, mixed
+    return summarise_times(values);
+  };
+  for (const Ns few : {1, 3, 19}) {
+    CAPTURE(few);
+    const TimeSummary s = of_first(few);
+    CHECK_FALSE(s.p90_ns);
+    CHECK_FALSE(s.p95_ns);
+    CHECK_FALSE(s.p99_ns);
+    CHECK(s.max_ns == few);
+  }
+  CHECK(of_first(20).p90_ns == 18);
+  CHECK(of_first(20).p95_ns == 19);
+  CHECK_FALSE(of_first(20).p99_ns);
+  CHECK_FALSE(of_first(99).p99_ns);
+  const TimeSummary s = of_first(1000);
+  CHECK(s.median_ns == 500.5);
+  CHECK(s.p90_ns == 900);
+  CHECK(s.p95_ns == 950);
+  CHECK(s.p99_ns == 990);
+  CHECK(s.max_ns == 1000);
+}
+
+TEST_CASE("a run of an older format may have a p99 of three windows: it is not quoted") {
+  TimeSummary s;
+  s.count = 3;
+  s.p99_ns = 500;
+  CHECK_FALSE(s.p99());
+  s.count = 100;
+  CHECK(s.p99() == 500);
 }
 
 TEST_CASE("the deviation keeps its digits where times are long and close together") {
@@ -59,6 +95,8 @@ TEST_CASE("packed durations give the same as plain ones, also past 32 bits") {
     TimeSummary a = summarise_times(copy), b = summarise_times(packed);
     CHECK(a.total_ns == b.total_ns);
     CHECK(a.median_ns == b.median_ns);
+    CHECK(a.p90_ns == b.p90_ns);
+    CHECK(a.p95_ns == b.p95_ns);
     CHECK(a.p99_ns == b.p99_ns);
     CHECK(a.stddev_ns == Approx(b.stddev_ns).epsilon(1e-12));
     CHECK(a.max_ns == b.max_ns);

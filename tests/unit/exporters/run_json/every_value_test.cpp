@@ -20,8 +20,8 @@ using nlohmann::json;
 constexpr const char* kGoldenRun = NL_FIXTURES "/golden/every_value/run.json";
 
 // Fields with few possible values.
-const std::set<std::string> kWords = {"bound_by", "bound_memory", "kind",     "limit",  "matched_by", "measured_by",
-                                      "outcome",  "scope",        "severity", "status", "style",      "verdict"};
+const std::set<std::string> kWords = {"bound_by", "bound_memory", "kind",     "limit",  "matched_by", "measured_by", "outcome",
+                                      "profiler", "scope",        "severity", "status", "style",      "verdict"};
 
 void collect(const json& value, const std::string& key, const std::string& where, std::map<std::string, std::vector<std::string>>& places) {
   if (value.is_object())

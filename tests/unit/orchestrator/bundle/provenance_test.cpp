@@ -72,6 +72,9 @@ TEST_CASE("env.json of an import: every fact in its place, and null where there 
   "gpu": "NVIDIA H200",
   "gpu_count": 2,
   "cuda": "13.0",
+  "cuda_driver": "13.0",
+  "cuda_runtime": null,
+  "cuda_toolkit": null,
   "torch": null,
   "transformers": null,
   "python": null,
@@ -88,7 +91,12 @@ TEST_CASE("env.json of an import: every fact in its place, and null where there 
 )");
   nl::Run empty;
   empty.provenance.tracer = nl::Tracer::kImport;
-  CHECK(env_json(empty, config).starts_with("{\n  \"gpu\": null,\n  \"gpu_count\": 0,\n  \"cuda\": null,"));
+  CHECK(
+      env_json(empty, config)
+          .starts_with("{\n  \"gpu\": null,\n  \"gpu_count\": 0,\n  \"cuda\": null,\n  \"cuda_driver\": null,\n  \"cuda_runtime\": null,"));
+  // What the process runs with comes before what the driver could do.
+  run.software.versions["cuda_runtime"] = "12.9";
+  CHECK(env_json(run, config).find("\"cuda\": \"12.9\",\n  \"cuda_driver\": \"13.0\",\n  \"cuda_runtime\": \"12.9\"") != std::string::npos);
 }
 
 TEST_CASE("env.json of a run here names the interpreter and its packages, from either folder of a virtual environment") {
@@ -105,6 +113,8 @@ TEST_CASE("env.json of a run here names the interpreter and its packages, from e
   fs::create_directories(tree.root() / "venv/local/lib/python3.12/dist-packages/a-1.egg-info");
   const std::string text = env_json(run, config);
   CHECK(text.find("\"torch\": \"2.5.1+cu124\"") != std::string::npos);
+  CHECK(text.find("\"cuda\": \"12.4\",") != std::string::npos);  // by the build of PyTorch
+  CHECK(text.find("\"cuda_runtime\": \"12.4\"") != std::string::npos);
   CHECK(text.find("\"transformers\": \"4.46\"") != std::string::npos);
   CHECK(text.find("\"python\": \"" + python + "\"") != std::string::npos);
   CHECK(python_package_version({python}, "a") == "");
@@ -121,12 +131,14 @@ TEST_CASE("env.json of a run here names the interpreter and its packages, from e
 TEST_CASE("this machine's facts, each in its place") {
   Toolset tools;
   tools.driver_version = "580.1";
+  tools.cuda_driver_version = 12080;
   nl::Hardware hardware;
   nl::Software software;
   describe_machine(tools, hardware, software);
   utsname names = {};
   REQUIRE(uname(&names) == 0);
   CHECK(hardware.driver_version == "580.1");
+  CHECK(software.cuda_driver_version == "12.8");
   CHECK(hardware.architecture == names.machine);
   CHECK(software.kernel == names.release);
   CHECK(software.nl_stage_version == version());

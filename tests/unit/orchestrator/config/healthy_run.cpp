@@ -6,7 +6,10 @@ namespace {
 constexpr Ns kMs = 1000000;
 
 TimeSummary times(std::uint64_t count, Ns each) {
-  return {count, static_cast<Ns>(count) * each, static_cast<double>(each), static_cast<double>(each), each, each, each, 0};
+  TimeSummary out{count, static_cast<Ns>(count) * each, static_cast<double>(each), static_cast<double>(each), {}, each, each, 0};
+  if (count >= kLeastForP95) out.p90_ns = out.p95_ns = each;
+  if (count >= kLeastForP99) out.p99_ns = each;
+  return out;
 }
 
 StageEntry a_stage(const char* name, std::uint64_t windows, Ns each, Ns at) {

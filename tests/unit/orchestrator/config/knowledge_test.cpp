@@ -77,6 +77,10 @@ TEST_CASE("knowledge: the user's devices and rules beside the shipped ones, and 
   CHECK(shipped.devices.size() > 1);
   CHECK(shipped.rules.list.size() > 5);
   CHECK(shipped.options.kernels.top_n == 4);
+  CHECK(shipped.tracing.python.nsys.low_ns == 4700);
+  CHECK(shipped.tracing.python.collector.high_ns < shipped.tracing.python.nsys.low_ns);
+  CHECK(shipped.tracing.native.nsys.high_ns > 0);
+  CHECK(shipped.tracing.most_nsys == 0.67);
   config.analysis.rules = {
       tree.write("mine.yaml",
                  "rules:\n  - {name: mine, scope: stage, condition: total_time > 0, severity: low, message: m, suggestions: [a, b]}\n")
@@ -84,4 +88,19 @@ TEST_CASE("knowledge: the user's devices and rules beside the shipped ones, and 
   CHECK(load_knowledge(config).rules.list.size() == shipped.rules.list.size() + 1);
   config.device.file = tree.write("card.yaml", "nonsense: [").string();
   CHECK_THROWS_AS(load_knowledge(config), Error);
+}
+
+TEST_CASE("knowledge: what a tracer adds to a launch is two positive numbers, the lesser first") {
+  test::FakeTree tree;
+  const auto read = [&](const std::string& text) { return read_tracing_costs(file_on_disk(tree.write("launches.yaml", text))); };
+  const analysis::TracingKnowledge some = read("native: {nsys_us: [1, 2.5]}\n");
+  CHECK(some.native.nsys.low_ns == 1000);
+  CHECK(some.native.nsys.high_ns == 2500);
+  CHECK(some.native.collector.high_ns == 0);
+  CHECK(some.python.nsys.high_ns == 0);
+  for (const char* text : {"native: {nsys_us: 2}\n", "native: {nsys_us: [2]}\n", "native: {nsys_us: [2, 1]}\n",
+                           "native: {nsys_us: [0, 1]}\n", "rust: {nsys_us: [1, 2]}\n", "most: {nsys: many}\n"}) {
+    INFO(text);
+    CHECK_THROWS_AS(read(text), Error);
+  }
 }

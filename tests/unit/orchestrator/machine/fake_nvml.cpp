@@ -67,6 +67,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   return *device = is("two") && index == 1 ? &second_gpu : &the_gpu, 0;
 }
 int nvmlDeviceGetName(void*, char* text, unsigned size) { return std::snprintf(text, size, "NVIDIA H200"), answer(); }
+int nvmlSystemGetCudaDriverVersion_v2(int* version) { return *version = 13000, answer(); }
 int nvmlSystemGetDriverVersion(char* text, unsigned size) { return std::snprintf(text, size, "580.82.07"), answer(); }
 const char* nvmlErrorString(int) { return "Not Supported"; }
 #ifndef NL_BARE_NVML

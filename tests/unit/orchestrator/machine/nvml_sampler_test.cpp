@@ -71,6 +71,7 @@ TEST_CASE("the doctor asks the same library") {
   CHECK(found.trouble.empty());
   CHECK(found.names == std::vector<std::string>{"NVIDIA H200"});
   CHECK(found.driver_version == "580.82.07");
+  CHECK(found.cuda_driver_version == 13000);
 }
 
 TEST_CASE("a library that is not there, or is no NVML, is said") {

@@ -172,13 +172,14 @@ TEST_CASE("libraries, GPUs and injections") {
   CHECK(fake.find().cupti == toolkit);
   const auto nvml = fake.tree.write("usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "");
   fake.host.ask_nvml = [&](const fs::path& library) {
-    return nl::orchestrator::GpuInventory{{library == nvml ? "NVIDIA H200" : "?"}, "580.1", ""};
+    return nl::orchestrator::GpuInventory{{library == nvml ? "NVIDIA H200" : "?"}, "580.1", "", 13010};
   };
   fake.host.env["CUDA_INJECTION64_PATH"] = "/x.so";
   const auto collector = fake.tree.write("app/lib/x86_64-linux-gnu/nl-stage/libnl_collector.so", "");
   const auto tools = fake.find();
   CHECK(tools.gpus == std::vector<std::string>{"NVIDIA H200"});
   CHECK(tools.driver_version == "580.1");
+  CHECK(tools.cuda_driver_version == 13010);
   CHECK(tools.injection_env == std::vector<std::string>{"CUDA_INJECTION64_PATH"});
   CHECK(tools.collector == collector);
 }

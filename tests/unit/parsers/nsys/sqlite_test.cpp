@@ -59,6 +59,50 @@ TEST_CASE("a real capture: what it was made with, on which GPU, how long") {
   CHECK(trace.has_range_data);
 }
 
+TEST_CASE("clocks: launches and waits of a real capture bound the error from both sides") {
+  // Worked out from the tables by a script of its own.
+  const Trace llama = read_nsys_sqlite(std::filesystem::path(NL_FIXTURES) / "h200-llama" / "nsys.sqlite");
+  REQUIRE(llama.clock);
+  CHECK(llama.clock->launch_slack_ns == 5606);
+  CHECK(llama.clock->wait_slack_ns == 3007);
+  CHECK(llama.clock->error_ns() == 5606);
+  CHECK(llama.clock->contradictions == 0);
+  CHECK(std::any_of(llama.stats.notes.begin(), llama.stats.notes.end(), [](const Remark& note) { return note.code == Code::kClockFit; }));
+  CHECK(llama.syncs.empty());  // the export is not to have them twice
+  const Trace two = probe("probe_node.sqlite");
+  REQUIRE(two.clock);
+  CHECK(two.clock->launch_slack_ns == 6184);
+  CHECK(two.clock->wait_slack_ns == 4165);
+}
+
+TEST_CASE("clocks: a wait counts by its call's name, for its own stream and process, or for the whole context") {
+  // A kernel of stream 7 from 2000 to 5000, launched by a call from 1000 to 1100; a wait from 1200 to 6000.
+  const auto read = [](const char* call, int stream, long long pid, bool table) {
+    CraftedExport made;
+    std::string sql = std::string(test::kOldSchema) +
+                      fmt::format("INSERT INTO StringIds VALUES (1, 'kern'), (2, 'cudaLaunchKernel'), (3, '{}');", call) +
+                      kernel_row(2000, 5000, 1, 5, 1) + api_row(1000, 1100, 5, 1, 2) + api_row(1200, 6000, pid, 9, 3);
+    if (table)
+      sql += fmt::format(
+          "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId "
+          "INTEGER, "
+          "correlationId INTEGER, globalPid INTEGER, syncType INTEGER);"
+          "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (1300, 5900, 0, 1, {}, 9, {}, 2);",
+          stream, global_tid(pid, 0));
+    made.sql(sql);
+    const Trace trace = read_nsys_sqlite(made.file);
+    REQUIRE(trace.clock);
+    CHECK(trace.clock->launch_slack_ns == 1000);
+    return trace.clock->wait_slack_ns;
+  };
+  CHECK(read("cudaStreamSynchronize_v3020", 7, 5, true) == 1000);
+  CHECK_FALSE(read("cudaStreamSynchronize_v3020", 8, 5, true));
+  CHECK_FALSE(read("cudaStreamSynchronize_v3020", 7, 6, true));
+  CHECK_FALSE(read("cudaStreamSynchronize_v3020", 7, 5, false));
+  CHECK(read("cudaDeviceSynchronize_v3020", 0, 5, true) == 1000);
+  CHECK_FALSE(read("cudaStreamWaitEvent_v3020", 7, 5, true));
+}
+
 TEST_CASE("every kernel has the call of its own process that launched it") {
   Trace trace = probe("probe_node.sqlite");
   REQUIRE(trace.kernels.size() == 162);
@@ -202,7 +246,9 @@ TEST_CASE("an export that does not say whose the kernels are") {
   REQUIRE(trace.kernels.size() == 1);
   REQUIRE(trace.kernels[0].api != kNone);
   CHECK(pid_of_queue(trace, trace.kernels[0].queue) == 5);
-  CHECK(trace.stats.notes == std::vector<Remark>{{Code::kKernelsWithoutProcess}});
+  REQUIRE(trace.stats.notes.size() == 2);
+  CHECK(trace.stats.notes[0] == Remark{Code::kKernelsWithoutProcess});
+  CHECK(trace.stats.notes[1].code == Code::kClockFit);
 }
 
 TEST_CASE("string ids without an index are found too") {

@@ -460,3 +460,48 @@ TEST_CASE("recommendations: why there is none, and the words of a finding that h
   finding.plain = "plain words";
   CHECK(plain_text(finding) == "plain words");
 }
+
+TEST_CASE("summary: tracing that adds more than a tenth to a step is said first") {
+  Run run = run_of({window_of("train_step", 4'000'000, 10)});
+  run.name = "fit";
+  run.workload.kind = nl::WorkloadKind::kTraining;
+  run.workload.unit_stage = "train_step";
+  const std::string speed = sentence_of(run, 0);
+  auto& costs = run.perturbation.tracing;
+  costs = {{nl::PassKind::kNsys, nl::CostBasis::kMeasured, "train_step", 0.31, 0.31, {}},
+           {nl::PassKind::kCollector, nl::CostBasis::kEstimated, "train_step", 0.04, 0.16, 100}};
+  CHECK(sentence_of(run, 0) ==
+        "Tracing with nsys makes a training step (train_step) take 31 % longer than without the profiler, so quote the unprofiled times; "
+        "the collector (--set capture.prefer=cupti) would add an estimated 4 to 16 %.");
+  CHECK(sentence_of(run, 1) == speed);
+  CHECK(executive_summary(run).size() <= 5);
+  for (const std::string& text : executive_summary(run)) CHECK(text.find("overhead") == std::string::npos);  // once
+  SECTION("a tenth or less is not") {
+    costs[0].low = costs[0].high = 0.1;
+    CHECK(sentence_of(run, 0) == speed);
+  }
+  SECTION("the collector is named only where it adds less") {
+    costs[1].high = 0.31;
+    CHECK(sentence_of(run, 0).ends_with("so quote the unprofiled times."));
+  }
+  SECTION("an estimate says that it is one") {
+    costs[0] = {nl::PassKind::kNsys, nl::CostBasis::kEstimated, "train_step", 0.28, 0.42, 100};
+    costs.resize(1);
+    run.provenance.tracer = nl::Tracer::kNsys;
+    CHECK(
+        sentence_of(run, 0) ==
+        "Tracing with nsys makes a training step (train_step) take an estimated 28 to 42 % longer than without the profiler (--config deep "
+        "measures it), and the times here include that.");
+    run.provenance.tracer = nl::Tracer::kImport;
+    CHECK(
+        sentence_of(run, 0) ==
+        "Tracing with nsys makes a training step (train_step) take an estimated 28 to 42 % longer than without the profiler, and the times "
+        "here include that.");
+    costs[0].low = 0.09;  // perhaps more than a tenth, perhaps not
+    CHECK(sentence_of(run, 0) == speed);
+  }
+  SECTION("a failure comes before it") {
+    run.status = nl::RunStatus::kFailed;
+    CHECK(sentence_of(run, 1).starts_with("Tracing with nsys makes"));
+  }
+}

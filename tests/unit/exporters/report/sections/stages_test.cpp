@@ -31,6 +31,31 @@ TEST_CASE("sections: stages that nobody marked say where they come from") {
   CHECK(has(text_of_section(stages(run)), "## Stages\n\n|"));
 }
 
+TEST_CASE("sections: percentiles stand in the tables as far as the windows support them, else the longest") {
+  Run run;
+  run.stages.resize(2);
+  run.stages[0].name = "prefill";
+  run.stages[0].wall = TimeSummary{3, 6'000'000, 2e6, 2e6, 3'000'000, 1'000'000, 3'000'000, 0};  // p99 of three: of an older format
+  run.stages[1].name = "decode_step";
+  run.stages[1].wall = TimeSummary{19, 38'000'000, 2e6, 2e6, {}, 1'000'000, 4'000'000, 0};
+  const auto text = [&] { return text_of_section(stages(run)); };
+  CHECK(has(text(), "| Stage | n | Mean | Std | p50 | Longest | Sum | Warm-up | Ranges |"));
+  CHECK(has(text(), "| prefill | 3 | 2.000 ms | 0 ns | 2.000 ms | 3.000 ms |"));
+  CHECK_FALSE(has(text(), "p99"));
+  run.stages[1].wall.count = 20;
+  run.stages[1].wall.p90_ns = 2'500'000;
+  run.stages[1].wall.p95_ns = 3'500'000;
+  CHECK(has(text(), "| Stage | n | Mean | Std | p50 | p90 | p95 | Longest | Sum | Warm-up | Ranges |"));
+  CHECK(has(text(), "| decode_step | 20 | 2.000 ms | 0 ns | 2.000 ms | 2.500 ms | 3.500 ms | 4.000 ms |"));
+  CHECK(has(text(), "| prefill | 3 | 2.000 ms | 0 ns | 2.000 ms | — | — | 3.000 ms |"));
+  run.stages[1].wall.count = 100;
+  run.stages[1].wall.p99_ns = 3'900'000;
+  CHECK(has(text(), "| p50 | p90 | p95 | p99 | Longest | Sum |"));
+  CHECK(has(text(), "| 2.500 ms | 3.500 ms | 3.900 ms | 4.000 ms |"));
+  run.latency.tpot = run.stages[1].wall;
+  CHECK(has(text(), "| Latency | Mean | Std | p50 | p90 | p95 | p99 | Longest | n |"));
+}
+
 TEST_CASE("sections: the first figures of a page, from one measurement or several") {
   Run run;
   run.latency.ttft = TimeSummary{1, 2'000'000, 2e6, 1e6, 3'000'000, 2'000'000, 2'000'000, 0};
@@ -38,7 +63,12 @@ TEST_CASE("sections: the first figures of a page, from one measurement or severa
   CHECK(tiles()[0].figure == "2.000 ms");
   CHECK(tiles()[0].detail == "one measurement");
   run.latency.ttft->count = 2;
-  CHECK(tiles()[0].detail == "p99 3.000 ms, n = 2");
+  CHECK(tiles()[0].detail == "longest 2.000 ms, n = 2");
+  run.latency.ttft->count = 20;
+  run.latency.ttft->p95_ns = 1'900'000;
+  CHECK(tiles()[0].detail == "p95 1.900 ms, n = 20");
+  run.latency.ttft->count = 100;
+  CHECK(tiles()[0].detail == "p99 3.000 ms, n = 100");
   CHECK(tiles()[1].figure == kNoValue);
   run.energy.stages.resize(2);
   run.energy.stages[0].stage = "prefill";

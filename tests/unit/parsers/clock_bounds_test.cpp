@@ -1,6 +1,5 @@
-#include "parsers/collector/merge.h"
+#include "parsers/clock_bounds.h"
 
-#include "collector/trace_format.h"
 #include "model/words.h"
 #include "tests/catch.h"
 
@@ -48,7 +47,7 @@ struct Launches {
     trace.syncs.push_back(sync);
   }
   std::string note() {
-    parsers::collector_trace::note_clocks(trace);
+    parsers::note_clocks(trace.syncs, trace);
     return trace.stats.notes.empty() ? "" : line_of(trace.stats.notes.back());
   }
 };

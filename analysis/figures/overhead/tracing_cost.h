@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "model/perturbation.h"
+#include "model/run.h"
+
+// What tracing adds to a step: measured where unprofiled passes tell it, else estimated by the launches of the step.
+namespace nl::analysis {
+
+struct LaunchCost {  // added to one launch on the host; 0: not known
+  double low_ns = 0, high_ns = 0;
+};
+struct TracerCosts {
+  LaunchCost nsys, collector;
+};
+
+// As conf/tracing has it.
+struct TracingKnowledge {
+  TracerCosts python, native;                    // of programs of Python, whose code evicts the tracer's from the caches, and of others
+  double most_nsys = 1e9, most_collector = 1e9;  // no program was seen that tracing slows by a larger share
+};
+
+// Of the tracer that recorded the run, then of the collector where nsys recorded it. Empty: nothing was recorded by either, no stage says how
+// long a step takes, or neither passes nor launches tell it. `processes` are those of the trace, by their executables.
+std::vector<TracingCost> tracing_costs(const Run& run, const std::vector<Process>& processes, const TracingKnowledge& knowledge);
+
+}  // namespace nl::analysis

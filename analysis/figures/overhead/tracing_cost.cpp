@@ -25,7 +25,7 @@ bool tells_a_step(const StageEntry* stage) {
 
 // The unit of the program, else the stage that takes the longest.
 const StageEntry* quoted_stage(const Run& run) {
-  if (const StageEntry* unit = stage_named(run, run.workload.unit_stage); tells_a_step(unit)) return unit;
+  if (const StageEntry* unit = stage_named(run, run.workload.verdict.unit_stage); tells_a_step(unit)) return unit;
   const StageEntry* longest = nullptr;
   for (const StageEntry& stage : run.stages)
     if (tells_a_step(&stage) && (longest == nullptr || stage.wall.total_ns > longest->wall.total_ns)) longest = &stage;

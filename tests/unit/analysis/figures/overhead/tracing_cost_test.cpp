@@ -15,7 +15,7 @@ Run traced_steps() {
   Run run;
   run.provenance.tracer = Tracer::kNsys;
   run.kernels.emplace().resize(1);
-  run.workload.unit_stage = "step";
+  run.workload.verdict.unit_stage = "step";
   StageEntry& step = run.stages.emplace_back();
   step.name = "step";
   step.wall = TimeSummary{10, 40'000'000, 4e6, 4e6, {}, 4'000'000, 4'000'000, 0};
@@ -117,11 +117,11 @@ TEST_CASE("tracing cost: of the collector alone where it recorded the run") {
 
 TEST_CASE("tracing cost: the longest stage stands for a program without a unit") {
   Run run = traced_steps();
-  run.workload.unit_stage.clear();
+  run.workload.verdict.unit_stage.clear();
   StageEntry& longer = run.stages.emplace_back(run.stages[0]);
   longer.name = "decode";
   longer.wall.total_ns *= 2;
   CHECK(tracing_costs(run, kPython, kKnown)[0].stage == "decode");
-  run.workload.unit_stage = "step";
+  run.workload.verdict.unit_stage = "step";
   CHECK(tracing_costs(run, kPython, kKnown)[0].stage == "step");
 }

@@ -464,8 +464,8 @@ TEST_CASE("recommendations: why there is none, and the words of a finding that h
 TEST_CASE("summary: tracing that adds more than a tenth to a step is said first") {
   Run run = run_of({window_of("train_step", 4'000'000, 10)});
   run.name = "fit";
-  run.workload.kind = nl::WorkloadKind::kTraining;
-  run.workload.unit_stage = "train_step";
+  run.workload.verdict.kind = nl::WorkloadKind::kTraining;
+  run.workload.verdict.unit_stage = "train_step";
   const std::string speed = sentence_of(run, 0);
   auto& costs = run.perturbation.tracing;
   costs = {{nl::PassKind::kNsys, nl::CostBasis::kMeasured, "train_step", 0.31, 0.31, {}},

@@ -153,11 +153,11 @@ class StageFigures {
     else add_note(out, "the bytes are not known, because the dtype of the weights is not; set model.dtype (such as bf16)");
   }
 
-  // The missing keys of the shape; those of the vocabulary matter only where there is a head.
-  std::string missing_of_layers(bool head) const {
-    std::string keys;
-    for (const auto& key : head ? shape_.missing : shape_.layers_missing) keys += (keys.empty() ? "" : " and ") + key;
-    return keys;
+  // Said once of all stages. The vocabulary matters only where there is a head.
+  bool lacks_shape(bool head, StageEfficiency& out) const {
+    if (head ? shape_.missing.empty() : shape_.layers_missing.empty()) return false;
+    add_note(out, "the model shape is not known; give --model a Hugging Face config.json, or the work of each stage as model.stage_flops");
+    return true;
   }
 
   void need(std::string& keys, bool known, const char* key) const {
@@ -171,7 +171,8 @@ class StageFigures {
   // A model that is called with whole sequences and keeps nothing of them. A denoising step attends to its whole latent.
   void encoding(StageKind kind, StageEfficiency& out) const {
     const bool denoising = kind == StageKind::kDenoiseStep;
-    std::string needed = missing_of_layers(false);
+    if (lacks_shape(false, out)) return;
+    std::string needed;
     need(needed, !shape_.inputs.empty(), shape_.batch_size ? "sequence_tokens" : "batch_size and model.sequence_tokens");
     need(needed, shape_.causal || denoising, "attention_mask");
     if (!needed.empty()) return add_note(out, fmt::format("its work is not known; set {}, or model.stage_flops.{}", needed, out.stage));
@@ -183,7 +184,8 @@ class StageFigures {
   void training(StageKind kind, StageEfficiency& out) const {
     const bool wide = dtype_bytes(shape_.weight_dtype) == 4.0;  // automatic mixed precision is usual
     out.dtype = wide ? configured_compute() : shape_.compute_dtype;
-    std::string needed = missing_of_layers(shape_.head.value_or(true));
+    if (lacks_shape(shape_.head.value_or(true), out)) return;
+    std::string needed;
     need(needed, !shape_.training.empty(), shape_.batch_size ? "sequence_tokens" : "batch_size and model.sequence_tokens");
     need(needed, shape_.causal.has_value(), "attention_mask");
     need(needed, shape_.head.has_value(), "output_head");

@@ -603,7 +603,7 @@ TEST_CASE("what limits the unit of a program is said in the unit's own word") {
     judge(rules, run);
     const Finding* finding = find(run, {"launch_bound_stage", other.unit, nullptr, nullptr});
     REQUIRE(finding);
-    CHECK(finding->action == std::string("Use CUDA graphs for each ") + other.noun + ", or fewer and larger pieces of work.");
+    CHECK(finding->action == std::string("Use CUDA graphs for each ") + other.noun + ", or fewer, larger pieces of work.");
     const Finding* graphs = find(run, {"graph_capture_missing", other.unit, nullptr, nullptr});
     REQUIRE(graphs);
     CHECK(graphs->action == std::string("Use CUDA graphs for each ") + other.noun + ".");

@@ -35,7 +35,7 @@ std::string range_text(double low, double high) {
 std::string other_tracer(const Run& run) {
   if (run.perturbation.tracing.size() < 2) return {};
   const TracingCost &own = run.perturbation.tracing[0], &other = run.perturbation.tracing[1];
-  if (!(other.high < own.low)) return {};
+  if (!(other.low + other.high < own.low + own.high)) return {};  // ranges may overlap: by their middles
   return fmt::format("; {} (--set capture.prefer=cupti) would add an estimated {}", tracer_name(other.profiler),
                      range_text(other.low, other.high));
 }

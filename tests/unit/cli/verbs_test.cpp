@@ -16,6 +16,7 @@
 #include "tests/unit/cli/answer.h"
 #include "tests/unit/exporters/sample_run.h"
 #include "tests/unit/files.h"
+#include "tests/unit/golden.h"
 
 // The verbs as main() sets them up, on captures of the fixtures: no process is started.
 namespace {
@@ -294,7 +295,7 @@ TEST_CASE("cli stats: what cannot be answered or written is said") {
 
 TEST_CASE("cli validate: every file is looked at, and the first wrong one decides") {
   Folder folder;
-  put(folder / "bundle/run.json", nl::exporters::run_to_json(nl::test::full_run()));
+  put(folder / "bundle/run.json", nl::test::read_text(nl::test::kGolden + "h200-llama/run.json"));
   put(folder / "wrong.json", "{}");
   const Answer answer = nl_stage({"validate", folder / "wrong.json", folder / "bundle", folder / "missing.json"});
   CHECK(answer.status == 3);
@@ -306,7 +307,7 @@ TEST_CASE("cli validate: every file is looked at, and the first wrong one decide
 
 TEST_CASE("cli validate: as JSON, every file with its fault") {
   Folder folder;
-  put(folder / "bundle/run.json", nl::exporters::run_to_json(nl::test::full_run()));
+  put(folder / "bundle/run.json", nl::test::read_text(nl::test::kGolden + "h200-llama/run.json"));
   const Answer answer = nl_stage({"validate", folder / "missing.json", folder / "bundle", "--json"});
   CHECK(answer.status == 3);
   CHECK(answer.err == "");
@@ -418,7 +419,7 @@ TEST_CASE("cli report: without JSON the files and notes, with it every field") {
   CHECK(text.out == expected);
   put(folder / "rules.yaml",
       "rules:\n  - {name: mine, scope: run, condition: total_time > 0, severity: low, message: it ran, suggestions: [a, b]}\n");
-  put(folder / "b/run.json", nl::exporters::run_to_json(nl::test::full_run()));
+  put(folder / "b/run.json", nl::test::read_text(nl::test::kGolden + "h200-llama/run.json"));
   nl_stage({"report", folder / "b", "--rules", folder / "rules.yaml", "--out", folder / "c"});
   CHECK(nl::test::read_text(folder / "c/report.md").find("it ran") != std::string::npos);
 }

@@ -80,7 +80,8 @@ std::string whole_time(const Run& run, const MainStage& main) {
     case StageKind::kBatch:
     case StageKind::kTrainStep:
     case StageKind::kDenoiseStep:
-    case StageKind::kStep: return "each " + traced + unit_noun(run);
+    case StageKind::kImage:
+    case StageKind::kStep: return "each " + traced + stage_noun(main.name);
     default: return "the " + traced + "time of " + phrase(stage_title(run, main.name));
   }
 }

@@ -173,7 +173,7 @@ std::string parts_of_unit(const Run& run, const StageEntry& unit) {
 std::string larger_units(const Run& run) {
   const StageEntry* image = stage_named(run, key_of(StageKind::kImage));
   if (image == nullptr || image->wall.count == 0) return {};
-  return fmt::format(", {} of {}", plural(image->wall.count + image->warmup_windows, "image"), rough_time(image->wall.mean_ns));
+  return fmt::format("; {} of {}", plural(image->wall.count + image->warmup_windows, "image"), rough_time(image->wall.mean_ns));
 }
 
 std::uint64_t processes_of(const StageEntry& stage) {
@@ -196,7 +196,7 @@ std::string unit_speed(const Run& run) {
   const std::string each = in_step ? fmt::format(" in each of {} processes", processes) : "";
   return fmt::format("{} {} {} of {}{}{}{}{}{}.", who(run), unit_verb(run),
                      plural(in_step ? all / processes : all, unit_noun(run), units_noun(run)),
-                     rough_time(bare.value_or(unit->wall.mean_ns)), each, larger_units(run), in_step ? "" : warmup, source_label(run),
+                     rough_time(bare.value_or(unit->wall.mean_ns)), each, in_step ? "" : warmup, larger_units(run), source_label(run),
                      traced) +
          (parts.empty() ? "" : fmt::format(" Of a step, traced, {}.", parts));
 }

@@ -50,13 +50,20 @@ struct FunctionTime {
   std::uint64_t samples = 0;
 };
 
+// "check.<locals>.<lambda>" is a part of check, which a reader looks for.
+std::string named_function(std::string name) {
+  constexpr std::string_view kInside = ".<locals>.<";
+  for (std::size_t at = name.rfind(kInside); name.ends_with('>') && at != std::string::npos; at = name.rfind(kInside)) name.resize(at);
+  return name;
+}
+
 // Lines come by their samples, so the first of a function is its largest.
 FunctionTime main_function(const HostCode& code, HostWork kind) {
   std::map<std::pair<std::string, std::string>, FunctionTime> functions;
   FunctionTime most;
   for (const HostLine& line : code.lines) {
     if (line.kind != kind) continue;
-    FunctionTime& function = functions[{line.frame.file, line.frame.function}];
+    FunctionTime& function = functions[{line.frame.file, named_function(line.frame.function)}];
     if (function.line == nullptr) function.line = &line;
     function.samples += line.samples;
     if (function.samples > most.samples) most = function;
@@ -368,9 +375,10 @@ std::string host_clause(const StageEntry& stage) {
   const std::string part = rough_part(static_cast<double>(kind->samples) / static_cast<double>(code.samples));
   const FunctionTime function = main_function(code, kind->kind);
   std::string out = fmt::format("{} of the wait is {}", part, host_work_text(kind->kind));
-  if (function.line != nullptr && has_name(function.line->frame))
-    out += fmt::format(", {} {}", 2 * function.samples > kind->samples ? "mostly" : "most often", frame_text(function.line->frame));
-  return out;
+  if (function.line == nullptr || !has_name(function.line->frame)) return out;
+  HostFrame frame = function.line->frame;
+  frame.function = named_function(frame.function);
+  return out + fmt::format(", {} {}", 2 * function.samples > kind->samples ? "mostly" : "most often", frame_text(frame));
 }
 
 std::string work_colour(HostWork kind) { return "w-" + std::string(key_of(kind)); }

@@ -161,7 +161,7 @@ TEST_CASE("summary: a program that generates nothing is told in its own units") 
     run = run_of({window_of("denoise_step", 5'000'000, 8), window_of("image", 40'000'000, 2)});
     run.workload.verdict.kind = nl::WorkloadKind::kDiffusion;
     run.workload.verdict.unit_stage = "denoise_step";
-    CHECK(sentence_of(run, 0) == "The workload takes 8 denoising steps of 5.0 ms, 2 images of 40 ms.");
+    CHECK(sentence_of(run, 0) == "The workload takes 8 denoising steps of 5.0 ms; 2 images of 40 ms.");
   }
   SECTION("steps of which nothing else is known") {
     run = run_of({window_of("step", 5'000'000, 8)});

@@ -154,6 +154,8 @@ TEST_CASE("host code in plain words: the largest kind, as a rough part, and its 
   code.lines[3].frame.line = 250;
   // Two lines of Attention.forward have 32 of the 52: more than half, and more than the 20 of Norm.forward.
   CHECK(host_clause(stage) == "about half of the wait is Python code of the model's modules, mostly Attention.forward (model.py:245)");
+  code.lines[3].frame.function += ".<locals>.<genexpr>.<locals>.<lambda>";  // a part of the same function
+  CHECK(host_clause(stage) == "about half of the wait is Python code of the model's modules, mostly Attention.forward (model.py:245)");
   code.lines[3].samples = 5;
   CHECK(host_clause(stage) == "about half of the wait is Python code of the model's modules, most often Attention.forward (model.py:245)");
   code.lines.clear();

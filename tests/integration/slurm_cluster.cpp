@@ -76,6 +76,20 @@ std::vector<pid_t> processes_of(const std::string& conf, const std::string& node
   return found;
 }
 
+// Sample: "slurm-wlm 24.11.5". 0: not known.
+double slurm_version() {
+  FILE* pipe = popen("PATH=$PATH:/usr/sbin slurmctld -V 2>/dev/null", "r");
+  if (pipe == nullptr) return 0;
+  char text[128] = {};
+  const std::size_t size = fread(text, 1, sizeof text - 1, pipe);
+  pclose(pipe);
+  const std::string version(text, size);
+  return version.find(' ') == std::string::npos ? 0 : std::atof(version.c_str() + version.find(' ') + 1);
+}
+
+// From this version on slurmd runs without control groups where it is told to.
+constexpr double kWithoutControlGroups = 23.11;
+
 }  // namespace
 
 std::string SlurmCluster::why_not() {
@@ -83,6 +97,9 @@ std::string SlurmCluster::why_not() {
   for (const char* program : {"munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel"})
     if (std::system(("PATH=$PATH:/usr/sbin command -v " + std::string(program) + " >/dev/null 2>&1").c_str()) != 0)
       return std::string(program) + " is not installed (slurm-wlm, munge)";
+  std::error_code ignored;
+  if (slurm_version() < kWithoutControlGroups && fs::is_empty("/sys/fs/cgroup", ignored))
+    return "this slurmd needs the control groups of /sys/fs/cgroup, which are not mounted";
   return {};
 }
 
@@ -116,10 +133,8 @@ void SlurmCluster::write_conf() const {
       << "NodeName=n[1-" << kNodes << "] NodeHostname=" << host << " NodeAddr=127.0.0.1 Port=[" << first_port_ + 1 << "-"
       << first_port_ + kNodes << "] CPUs=1 State=UNKNOWN\n"
       << "PartitionName=p Nodes=ALL Default=YES State=UP\n";
-  // From 23.11 on slurmd makes a control group for itself, which a container may not; before, it does not know the word.
-  // Sample: "slurm-wlm 24.11.5"
-  if (const std::string version = say("slurmctld -V"); std::atof(version.c_str() + version.find(' ') + 1) >= 23.11)
-    std::ofstream(folder_ / "cgroup.conf") << "CgroupPlugin=disabled\n";
+  // slurmd makes a control group for itself, which a container may not; an older one does not know the word.
+  if (slurm_version() >= kWithoutControlGroups) std::ofstream(folder_ / "cgroup.conf") << "CgroupPlugin=disabled\n";
 }
 
 void SlurmCluster::start_daemons() const {

@@ -105,7 +105,7 @@ ColumnsOf<KernelRow> kernel_columns(const Run& run) {
       {{"Mean", kRight, kWide, "mean"}, [](const R& row) { return time_cell(row.kernel.time.mean_ns); }},
       {{"p50", kRight, kAlways, "p50"}, [](const R& row) { return time_cell(row.kernel.time.median_ns); }},
       {{"p99", kRight, kAlways, "p99"}, [](const R& row) { return time_cell(row.kernel.time.p99()); }},
-      {{"Longest", kRight, kAlways, "longest"}, [](const R& row) { return time_cell(static_cast<double>(row.kernel.time.max_ns)); }},
+      {{"Longest", kRight, kAlways, "longest", true}, [](const R& row) { return time_cell(static_cast<double>(row.kernel.time.max_ns)); }},
       {{"Stages" + source_label(run), kLeft, kAlways, "stages"}, [](const R& row) { return split_text(row.kernel); }}};
   if (generates(run))
     all.insert(all.begin() + kAfterSteps,

@@ -4,6 +4,7 @@
 
 #include "exporters/report/text/figure_text.h"
 #include "exporters/run_json/run_json.h"
+#include "model/headline.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
 #include "tests/unit/files.h"
@@ -31,6 +32,18 @@ TEST_CASE("consistency: real captures do not contradict themselves") {
     for (const Contradiction& each : contradictions(exporters::run_from_json(test::read_text(test::kGolden + name + "/run.json"))))
       FAIL_CHECK(each.where << ": " << each.what);
   }
+}
+
+TEST_CASE("consistency: times without the profiler follow from two figures, and are not one of run.json") {
+  Run run = real_run();
+  for (const char* name : {"prefill", "decode", "decode_step"}) {
+    const StageEntry* stage = stage_named(run, name);
+    REQUIRE(stage != nullptr);
+    const double bare_ns = stage->wall.median_ns / 1.37;
+    run.perturbation.stages.push_back(
+        {PassKind::kNsys, name, {bare_ns}, {stage->wall.median_ns}, 0.37, 0.37, 0.37, SlowdownVerdict::kOverTenPercent, "", ""});
+  }
+  for (const Contradiction& each : contradictions(run)) FAIL_CHECK(each.where << ": " << each.what);
 }
 
 TEST_CASE("consistency: parts above their whole are found") {

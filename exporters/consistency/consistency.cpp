@@ -198,7 +198,8 @@ class FigureIndex {
             by_type[call.at("op_type").get<std::string>()] += call.at(clock).get<double>();
             all += call.at(clock).get<double>();
           }
-        for (const auto& [type, time_ns] : by_type) figures_.insert(time_ns / all);
+        for (const auto& [type, time_ns] : by_type)
+          if (all > 0) figures_.insert(time_ns / all);
       }
     }
   }
@@ -232,8 +233,8 @@ class FigureIndex {
     return found != figures.end() && *found <= value + std::abs(value) * kRounding + 1e-12;
   }
 
-  std::vector<double>
-      headline_;  // what reports quote first, which have one definition for all of them: unprofiled times follow from two figures
+  // What reports quote first. Unprofiled times among them follow from two figures, by one definition for all reports.
+  std::vector<double> headline_;
   std::set<double> figures_, quotients_;
 };
 
@@ -250,34 +251,44 @@ void check_references(const Run& run, const json& document, std::vector<Contradi
     }
 }
 
-void check_sentences(const Run& run, const json& document, std::vector<Contradiction>& out) {
-  const FigureLog log;
-  const std::vector<std::string> sentences = report::executive_summary(run);
-  const FigureIndex index(run, document);
-  for (const ToldFigure& figure : log.told()) {
-    const auto told = std::find_if(sentences.begin(), sentences.end(),
-                                   [&](const std::string& sentence) { return sentence.find(figure.text) != std::string::npos; });
-    if (told != sentences.end() && !index.has(figure.value))
-      out.push_back({*told, fmt::format("\"{}\" ({}) stands nowhere in run.json", figure.text, figure.value)});
-  }
-}
+bool has_text(const std::string& sentence, const std::string& text) { return sentence.find(text) != std::string::npos; }
 
-// A reader who finds "30 steps of 114 ms" and then "saves 74 of 117 ms per step" asks which it is. One sentence may have both and say so.
-void check_one_time(const Run& run, std::vector<Contradiction>& out) {
-  const FigureLog log;
-  const std::vector<std::string> sentences = report::executive_summary(run);
-  const auto text_of = [&](double value) {
-    const auto told = std::find_if(log.told().begin(), log.told().end(), [&](const ToldFigure& each) { return each.value == value; });
-    return told != log.told().end() ? told->text : std::string();
-  };
-  for (std::size_t i = 0; i < run.stages.size(); ++i) {
-    const std::string mean = text_of(run.stages[i].wall.mean_ns), median = text_of(run.stages[i].wall.median_ns);
-    if (mean.empty() || median.empty() || mean == median) continue;
-    const auto has = [](const std::string& sentence, const std::string& text) { return sentence.find(text) != std::string::npos; };
-    if (std::none_of(sentences.begin(), sentences.end(), [&](const std::string& each) { return has(each, mean) && has(each, median); }))
-      out.push_back({fmt::format("/stages/{}", i), fmt::format("the summary gives its mean ({}) and its median ({})", mean, median)});
+// What the summary says, with the figures in it.
+class SummaryCheck {
+ public:
+  SummaryCheck(const Run& run, std::vector<Contradiction>& out) : run_(run), sentences_(report::executive_summary(run)), out_(out) {}
+
+  void check_figures(const FigureIndex& index) {
+    for (const ToldFigure& figure : log_.told()) {
+      const auto told =
+          std::find_if(sentences_.begin(), sentences_.end(), [&](const std::string& each) { return has_text(each, figure.text); });
+      if (told != sentences_.end() && !index.has(figure.value))
+        out_.push_back({*told, fmt::format("\"{}\" ({}) stands nowhere in run.json", figure.text, figure.value)});
+    }
   }
-}
+
+  // A reader who finds "30 steps of 114 ms" and then "saves 74 of 117 ms per step" asks which it is. One sentence may have both and say so.
+  void check_one_time() {
+    for (std::size_t i = 0; i < run_.stages.size(); ++i) {
+      const std::string mean = text_of(run_.stages[i].wall.mean_ns), median = text_of(run_.stages[i].wall.median_ns);
+      if (mean.empty() || median.empty() || mean == median) continue;
+      const auto has_both = [&](const std::string& each) { return has_text(each, mean) && has_text(each, median); };
+      if (std::none_of(sentences_.begin(), sentences_.end(), has_both))
+        out_.push_back({fmt::format("/stages/{}", i), fmt::format("the summary gives its mean ({}) and its median ({})", mean, median)});
+    }
+  }
+
+ private:
+  std::string text_of(double value) const {
+    const auto told = std::find_if(log_.told().begin(), log_.told().end(), [&](const ToldFigure& each) { return each.value == value; });
+    return told != log_.told().end() ? told->text : std::string();
+  }
+
+  const Run& run_;
+  const FigureLog log_;  // of the sentences, which are made after it
+  const std::vector<std::string> sentences_;
+  std::vector<Contradiction>& out_;
+};
 
 }  // namespace
 
@@ -286,8 +297,9 @@ std::vector<Contradiction> contradictions(const Run& run) {
   FigureCheck(run, out).check();
   const json document = json::parse(run_to_json(run));
   check_references(run, document, out);
-  check_sentences(run, document, out);
-  check_one_time(run, out);
+  SummaryCheck summary(run, out);
+  summary.check_figures(FigureIndex(run, document));
+  summary.check_one_time();
   return out;
 }
 

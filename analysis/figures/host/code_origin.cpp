@@ -38,11 +38,6 @@ bool is_installed(std::string_view file) { return is_package(file) || is_pythons
 
 bool is_generated(std::string_view file) { return has_part(file, "/torchinductor_") || file.starts_with("<eval_with_key>"); }
 
-// Collectives of PyTorch: on the host they wait for other processes, and launch nothing.
-bool exchanges_data(std::string_view module) {
-  return module == "torch.distributed.distributed_c10d" || module == "torch.distributed.c10d_logger";
-}
-
 CodeOrigin native_origin(std::string_view file) {
   const std::string_view name = last_part(file);
   for (const std::string_view library : kDriverLibraries)
@@ -60,7 +55,8 @@ CodeOrigin native_origin(std::string_view file) {
 
 CodeOrigin origin_of(const HostFrame& frame) {
   if (is_native(frame)) return native_origin(frame.file);
-  if (exchanges_data(frame.module)) return CodeOrigin::kLibrary;
+  // Collectives on the host wait for other processes, and launch nothing.
+  if (const auto work = known_work(frame.module); work && work->work == HostWork::kExchange) return CodeOrigin::kLibrary;
   const auto known = known_origin(frame.module);
   if (known == CodeOrigin::kFramework || is_generated(frame.file)) return CodeOrigin::kFramework;
   return is_installed(frame.file) || known ? CodeOrigin::kLibrary : CodeOrigin::kUser;

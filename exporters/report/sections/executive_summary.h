@@ -63,8 +63,8 @@ Headline output_rate(const Run& run);
 // "all 4 sequences", "one sequence"; empty: there is one.
 std::string whose_tokens(const Run& run);
 
-// A finding to act on, and others that must not read as further wins: with the same cause, of the same stage, kernel or operator
-// with a gain of their own, which overlaps, or with the very same first suggestion. Refers to the run's findings.
+// A finding to act on, and others that must not read as further wins: with the same cause, of the same kernel or operator with a gain of their
+// own, or with the very same first suggestion. Two causes in one stage are two actions. Refers to the run's findings.
 struct Recommendation {
   const Finding* finding = nullptr;
   std::vector<const Finding*> also;

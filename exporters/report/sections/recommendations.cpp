@@ -17,9 +17,11 @@ constexpr std::size_t kMostParts = 3, kLongPart = 200;
 
 bool has_gain(const Finding& finding) { return finding.gain_share && std::isfinite(*finding.gain_share); }
 
+// Two gains of one kernel or operator are of the same time. Two of a stage need not be: launches, and the user's own code between steps.
 bool belongs_to(const Finding& finding, const Finding& first) {
   if (!finding.suggestions.empty() && !first.suggestions.empty() && finding.suggestions.front() == first.suggestions.front()) return true;
-  return has_gain(finding) && has_gain(first) && finding.scope == first.scope && finding.subject == first.subject;
+  return has_gain(finding) && has_gain(first) && finding.scope != RuleScope::kStage && finding.scope == first.scope &&
+         finding.subject == first.subject;
 }
 
 // A part goes with its whole, also where that belongs to another.

@@ -135,7 +135,7 @@ std::string token_speed(const Run& run) {
 HeadlineFigure shared_step(const Run& run) {
   const StageEntry* step = stage_named(run, key_of(StageKind::kDecodeStep));
   if (step == nullptr || step->wall.count == 0) return {};
-  return {step->wall.median_ns, unprofiled_ns(run, *step), &step->wall};
+  return {step->wall.mean_ns, unprofiled_ns(run, *step), &step->wall};
 }
 
 // "llama serves several requests at a time: it reads the prompt in 8.0 ms and takes a step for all requests in 5.5 ms. A request waits 14 ms
@@ -147,7 +147,7 @@ std::string serving_speed(const Run& run) {
   const auto step_ns = speed.of(step), token_ns = speed.of(speed.token);
   std::vector<std::string> parts;
   if (const std::string first = first_token_part(run, speed); !first.empty()) parts.push_back(first);
-  if (step_ns) parts.push_back("takes a step for all requests in " + rough_time(*step_ns));
+  if (step_ns) parts.push_back("takes a step for all requests in " + rough_time(*step_ns) + usual_step(run, speed));
   const std::string rate = rate_part(run, speed, !token_ns);
   if (parts.empty() && !token_ns && rate.empty()) return {};
   std::string text = who(run) + " serves several requests at a time" + (parts.empty() ? "" : ": it " + join_and(parts)) + source_label(run);

@@ -129,6 +129,12 @@ TEST_CASE("summary: of a server the time of a step and the wait of a request are
   run.latency.prefill = TimeSummary{9, 72'000'000, 8e6, 8e6, 8'000'000, 8'000'000, 8'000'000, 0};
   CHECK(sentence_of(run, 0) ==
         "The workload serves several requests at a time: it reads the prompt in 8.0 ms and takes a step for all requests in 5.5 ms.");
+  run.stages[1].wall.median_ns = 3e6;  // a few slow steps
+  CHECK(sentence_of(run, 0) ==
+        "The workload serves several requests at a time: it reads the prompt in 8.0 ms and takes a step for all requests in 5.5 ms on "
+        "average, "
+        "though half of the steps take at most 3.0 ms.");
+  run.stages[1].wall.median_ns = 5.5e6;
   run.latency.tpot = TimeSummary{1, 13'600'000, 13.6e6, 13.6e6, 13'600'000, 13'600'000, 13'600'000, 0};
   run.latency.output_tokens_per_s = 420;
   CHECK(sentence_of(run, 0) ==
@@ -406,9 +412,10 @@ TEST_CASE("recommendations: a part goes with its whole, and is said below it") {
   }
   run.findings[0].gain_share = run.findings[1].gain_share = 0.4;
   run.findings[2].part_of = "/findings/1";
-  // The storm has no gain of its own; what it is a part of belongs to the first.
-  REQUIRE(recommendations(run, 3).size() == 2);
-  CHECK(recommendations(run, 3)[0].also == std::vector<const Finding*>{&run.findings[1], &run.findings[2]});
+  // Two causes in one stage are two actions, each with its parts.
+  REQUIRE(recommendations(run, 3).size() == 3);
+  CHECK(recommendations(run, 3)[0].also.empty());
+  CHECK(recommendations(run, 3)[1].also == std::vector<const Finding*>{&run.findings[2]});
   run.findings[1].part_of = run.findings[2].part_of = "/findings/0";
   const List list = action_list(run, false);
   REQUIRE(list.items.size() == 2);

@@ -16,7 +16,7 @@ namespace {
 const std::vector<nl::DeviceTableEntry> kDevices = {
     {"NVIDIA H200", {"H200"}, {{"bf16", 989.4e12}, {"f32", 67e12}}, 4.8e12, {}, "conf/device/h200.yaml"}};
 
-nl::StageEntry stage(const char* name, std::uint64_t windows, double mean_ns) {
+nl::StageEntry stage_entry(const char* name, std::uint64_t windows, double mean_ns) {
   nl::StageEntry entry;
   entry.name = name;
   entry.wall.count = windows;
@@ -55,8 +55,8 @@ const Attributes kLengths = {{"batch_size", "1"}, {"prompt_tokens", "512"}};
 
 TEST_CASE("the MFU of a known product is its FLOPs over its time") {
   // 8192³ in bf16: 1.0995e12 FLOPs, 1.395 ms as seen on an H200.
-  auto run =
-      run_with({stage("gemm", 10, 1.395e6)}, {{"dtype", "bf16"}, {"stage_flops.gemm", "1099511627776"}, {"stage_bytes.gemm", "402653184"}});
+  auto run = run_with({stage_entry("gemm", 10, 1.395e6)},
+                      {{"dtype", "bf16"}, {"stage_flops.gemm", "1099511627776"}, {"stage_bytes.gemm", "402653184"}});
   run.stages[0].budget.emplace();
   run.stages[0].budget->gpu_compute_ns = 13900000;
   nl::analysis::fill_efficiency(kDevices, run);
@@ -72,7 +72,8 @@ TEST_CASE("the MFU of a known product is its FLOPs over its time") {
 }
 
 TEST_CASE("prefill, decode and its steps of a Llama") {
-  auto run = run_with({stage("prefill", 2, 20e6), stage("decode", 2, 64e6), stage("decode_step", 32, 4e6)}, with(llama_8b(), kLengths));
+  auto run = run_with({stage_entry("prefill", 2, 20e6), stage_entry("decode", 2, 64e6), stage_entry("decode_step", 32, 4e6)},
+                      with(llama_8b(), kLengths));
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK(of(run, "prefill").limit == nl::Bound::kCompute);
   CHECK(of(run, "decode_step").limit == nl::Bound::kMemory);
@@ -91,9 +92,9 @@ TEST_CASE("each kind of stage has the work of its part of the model, and any oth
                              {"vision_patches", "577"},       {"vision_patch_size", "14"},    {"image_tokens", "576"},
                              {"projector_input_size", "1024"}};
   const Attributes attributes = with(with(llama_8b(), kLengths), seeing);
-  std::vector<nl::StageEntry> stages = {stage("sampling", 1, 1e6)};
+  std::vector<nl::StageEntry> stages = {stage_entry("sampling", 1, 1e6)};
   for (const std::string_view key : nl::keys_of<nl::StageKind>())
-    stages.push_back(stage(std::string(key).c_str(), key == "decode_step" ? 16 : 1, 1e6));
+    stages.push_back(stage_entry(std::string(key).c_str(), key == "decode_step" ? 16 : 1, 1e6));
   auto run = run_with(stages, attributes);
   nl::analysis::fill_efficiency(kDevices, run);
   const auto shape = nl::analysis::read_llm_shape(attributes);
@@ -134,7 +135,7 @@ TEST_CASE("each kind of stage has the work of its part of the model, and any oth
 }
 
 TEST_CASE("the workload's own marks tell batch and prompt where the model file does not") {
-  auto run = run_with({stage("prefill", 1, 20e6)}, llama_8b());
+  auto run = run_with({stage_entry("prefill", 1, 20e6)}, llama_8b());
   run.stages[0].tokens_per_window = 1024;
   run.latency.batch = 2;
   nl::analysis::fill_efficiency(kDevices, run);
@@ -144,7 +145,7 @@ TEST_CASE("the workload's own marks tell batch and prompt where the model file d
 
 // A replayed CUDA graph: the range around the replay is over long before the GPU is.
 TEST_CASE("a stage that does not wait for its GPU work is measured by the GPU's time") {
-  auto run = run_with({stage("decode_step", 10, 0.2e6), stage("decode", 1, 60e6)}, with(llama_8b(), kLengths));
+  auto run = run_with({stage_entry("decode_step", 10, 0.2e6), stage_entry("decode", 1, 60e6)}, with(llama_8b(), kLengths));
   nl::analysis::fill_efficiency(kDevices, run);
   REQUIRE(of(run, "decode_step").mbu);
   const double over_wall = *of(run, "decode_step").mbu;
@@ -158,7 +159,9 @@ TEST_CASE("a stage that does not wait for its GPU work is measured by the GPU's 
 }
 
 TEST_CASE("what is not known is asked for by name") {
-  auto run = run_with({stage("prefill", 1, 1e6), stage("decode", 1, 1e6), stage("sampling", 1, 1e6), stage("vision", 1, 1e6)}, llama_8b());
+  auto run = run_with(
+      {stage_entry("prefill", 1, 1e6), stage_entry("decode", 1, 1e6), stage_entry("sampling", 1, 1e6), stage_entry("vision", 1, 1e6)},
+      llama_8b());
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK(of(run, "prefill").note == "its number of tokens is not known; set model.batch_size and model.prompt_tokens");
   CHECK(of(run, "decode").note.find("model.decode_tokens") != std::string::npos);
@@ -166,7 +169,7 @@ TEST_CASE("what is not known is asked for by name") {
   CHECK_FALSE(of(run, "prefill").mfu);
   CHECK(of(run, "sampling").note.find("set model.stage_flops.sampling") != std::string::npos);
   CHECK(of(run, "vision").note.find("set model.batch_size") != std::string::npos);
-  auto shapeless = run_with({stage("prefill", 1, 1e6)}, {{"layers", "4"}});
+  auto shapeless = run_with({stage_entry("prefill", 1, 1e6)}, {{"layers", "4"}});
   nl::analysis::fill_efficiency(kDevices, shapeless);
   CHECK(of(shapeless, "prefill").note.find("model.hidden_size, model.heads, model.intermediate_size, model.vocab_size are not set") !=
         std::string::npos);
@@ -175,24 +178,24 @@ TEST_CASE("what is not known is asked for by name") {
 TEST_CASE("an unknown type leaves FLOPs, and says what it would give") {
   auto attributes = with(llama_8b(), kLengths);
   attributes.erase("dtype");
-  auto run = run_with({stage("prefill", 1, 20e6)}, attributes);
+  auto run = run_with({stage_entry("prefill", 1, 20e6)}, attributes);
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK(of(run, "prefill").flops);
   CHECK_FALSE(of(run, "prefill").bytes);
   CHECK_FALSE(of(run, "prefill").mfu);
   CHECK_FALSE(of(run, "prefill").limit);
   CHECK(of(run, "prefill").note.find("set model.dtype") != std::string::npos);
-  auto quantised = run_with({stage("prefill", 1, 20e6)}, with(with(llama_8b(), kLengths), {{"dtype", "int4"}}));
+  auto quantised = run_with({stage_entry("prefill", 1, 20e6)}, with(with(llama_8b(), kLengths), {{"dtype", "int4"}}));
   nl::analysis::fill_efficiency(kDevices, quantised);
   CHECK(of(quantised, "prefill").bytes);
   CHECK(of(quantised, "prefill").note.find("set model.compute_dtype") != std::string::npos);
-  auto exotic = run_with({stage("prefill", 1, 20e6)}, with(with(llama_8b(), kLengths), {{"dtype", "fp4"}}));
+  auto exotic = run_with({stage_entry("prefill", 1, 20e6)}, with(with(llama_8b(), kLengths), {{"dtype", "fp4"}}));
   nl::analysis::fill_efficiency(kDevices, exotic);
   CHECK(of(exotic, "prefill").note == "no MFU: the fp4 peak of NVIDIA H200 is not known");
 }
 
 TEST_CASE("a model file that contradicts the trace is called so, and no number is hidden") {
-  auto run = run_with({stage("prefill", 1, 1e6), stage("decode", 2, 1e6), stage("decode_step", 16, 1e5)},
+  auto run = run_with({stage_entry("prefill", 1, 1e6), stage_entry("decode", 2, 1e6), stage_entry("decode_step", 16, 1e5)},
                       with(with(llama_8b(), kLengths), {{"decode_tokens", "32"}}));
   run.stages[0].tokens_per_window = 128;
   nl::analysis::fill_efficiency(kDevices, run);
@@ -209,20 +212,20 @@ TEST_CASE("a model file that contradicts the trace is called so, and no number i
 }
 
 TEST_CASE("lengths come from the trace where they are not configured") {
-  auto run = run_with({stage("prefill", 1, 20e6), stage("decode_step", 15, 4e6)}, with(llama_8b(), {{"batch_size", "2"}}));
+  auto run = run_with({stage_entry("prefill", 1, 20e6), stage_entry("decode_step", 15, 4e6)}, with(llama_8b(), {{"batch_size", "2"}}));
   run.stages[0].tokens_per_window = 1024;
   run.iterations.count = 3;
   run.iterations.warmup = 1;
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK(*of(run, "prefill").flops > 0);
   CHECK(says(of(run, "decode_step").assumptions, "7.5 steps on average"));
-  auto no_steps = run_with({stage("decode", 1, 64e6)}, with(with(llama_8b(), kLengths), {{"decode_tokens", "16"}}));
+  auto no_steps = run_with({stage_entry("decode", 1, 64e6)}, with(with(llama_8b(), kLengths), {{"decode_tokens", "16"}}));
   nl::analysis::fill_efficiency(kDevices, no_steps);
   CHECK(says(of(no_steps, "decode").assumptions, "16 steps at batch 1"));
 }
 
 TEST_CASE("no GPU, no kernels, no description of it: FLOPs, but no share of a peak") {
-  auto run = run_with({stage("prefill", 1, 20e6)}, with(llama_8b(), kLengths));
+  auto run = run_with({stage_entry("prefill", 1, 20e6)}, with(llama_8b(), kLengths));
   run.kernels->clear();
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK_FALSE(run.peaks);
@@ -239,7 +242,7 @@ TEST_CASE("no GPU, no kernels, no description of it: FLOPs, but no share of a pe
 }
 
 TEST_CASE("stages without length, without windows, and no stages at all") {
-  auto run = run_with({stage("prefill", 1, 0), stage("decode_step", 0, 0)}, with(llama_8b(), kLengths));
+  auto run = run_with({stage_entry("prefill", 1, 0), stage_entry("decode_step", 0, 0)}, with(llama_8b(), kLengths));
   run.stages[0].budget.emplace();
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK_FALSE(of(run, "prefill").mfu);
@@ -254,7 +257,7 @@ TEST_CASE("stages without length, without windows, and no stages at all") {
 }
 
 TEST_CASE("two GPUs: the first that worked counts, and the other is mentioned") {
-  auto run = run_with({stage("prefill", 1, 20e6)}, with(llama_8b(), kLengths));
+  auto run = run_with({stage_entry("prefill", 1, 20e6)}, with(llama_8b(), kLengths));
   nl::Device second = run.hardware.gpus[0];
   second.id = 1;
   run.hardware.gpus[0].name = "NVIDIA T4";
@@ -299,7 +302,7 @@ TEST_CASE("a real capture: a small Llama's stages on an H200") {
 
 TEST_CASE("the work of a stage may be configured in part") {
   auto run =
-      run_with({stage("a", 1, 1e6), stage("b", 1, 1e6), stage("c", 1, 1e6)},
+      run_with({stage_entry("a", 1, 1e6), stage_entry("b", 1, 1e6), stage_entry("c", 1, 1e6)},
                {{"dtype", "bf16"}, {"stage_flops.a", "10"}, {"stage_bytes.b", "20"}, {"stage_flops.c", "30"}, {"stage_bytes.c", "40"}});
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK(of(run, "a").flops == 10.0);
@@ -326,7 +329,7 @@ TEST_CASE("the work of a stage may be configured in part") {
 TEST_CASE("more than the peak is impossible; of the memory's, five percent more") {
   // In one millisecond an H200 computes 989.4e9 FLOPs and moves 4.8e9 bytes.
   const auto note = [](const char* flops, const char* bytes, nl::Ns compute_ns = 0) {
-    auto run = run_with({stage("x", 1, 1e6)}, {{"dtype", "bf16"}, {"stage_flops.x", flops}, {"stage_bytes.x", bytes}});
+    auto run = run_with({stage_entry("x", 1, 1e6)}, {{"dtype", "bf16"}, {"stage_flops.x", flops}, {"stage_bytes.x", bytes}});
     run.stages[0].budget.emplace().gpu_compute_ns = compute_ns;
     nl::analysis::fill_efficiency(kDevices, run);
     return of(run, "x").note.substr(0, of(run, "x").note.find(':'));
@@ -338,13 +341,14 @@ TEST_CASE("more than the peak is impossible; of the memory's, five percent more"
 }
 
 TEST_CASE("the least time of a stage is that of its slower side") {
-  auto run = run_with({stage("memory", 1, 2e6), stage("compute", 1, 2e6), stage("both", 1, 2e6)}, {{"dtype", "bf16"},
-                                                                                                   {"stage_flops.memory", "98.94e9"},
-                                                                                                   {"stage_bytes.memory", "4.8e9"},
-                                                                                                   {"stage_flops.compute", "989.4e9"},
-                                                                                                   {"stage_bytes.compute", "0.48e9"},
-                                                                                                   {"stage_flops.both", "989.4e12"},
-                                                                                                   {"stage_bytes.both", "4.8e12"}});
+  auto run = run_with({stage_entry("memory", 1, 2e6), stage_entry("compute", 1, 2e6), stage_entry("both", 1, 2e6)},
+                      {{"dtype", "bf16"},
+                       {"stage_flops.memory", "98.94e9"},
+                       {"stage_bytes.memory", "4.8e9"},
+                       {"stage_flops.compute", "989.4e9"},
+                       {"stage_bytes.compute", "0.48e9"},
+                       {"stage_flops.both", "989.4e12"},
+                       {"stage_bytes.both", "4.8e12"}});
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK(*of(run, "memory").ideal_ns == Approx(1e6));
   CHECK(of(run, "memory").limit == nl::Bound::kMemory);
@@ -356,11 +360,12 @@ TEST_CASE("the least time of a stage is that of its slower side") {
 }
 
 TEST_CASE("why there is no MFU: no type, no peaks of any type, one key missing") {
-  auto untyped = run_with({stage("x", 1, 1e6)}, {{"stage_flops.x", "10"}});
+  auto untyped = run_with({stage_entry("x", 1, 1e6)}, {{"stage_flops.x", "10"}});
   nl::analysis::fill_efficiency(kDevices, untyped);
   CHECK(of(untyped, "x").note == "no MFU: the compute dtype is not known; set model.dtype (such as bf16)");
   std::vector<nl::DeviceTableEntry> no_peaks = {{"NVIDIA H200", {"H200"}, {}, 4.8e12, {}, "h200.yaml"}};
-  auto unknown = run_with({stage("x", 1, 1e6), stage("y", 1, 1e6)}, {{"dtype", "bf16"}, {"stage_flops.x", "10"}, {"stage_bytes.y", "10"}});
+  auto unknown =
+      run_with({stage_entry("x", 1, 1e6), stage_entry("y", 1, 1e6)}, {{"dtype", "bf16"}, {"stage_flops.x", "10"}, {"stage_bytes.y", "10"}});
   nl::analysis::fill_efficiency(no_peaks, unknown);
   CHECK(of(unknown, "x").note == "the GPU's peak FLOP/s are not known");
   CHECK(of(unknown, "y").note.empty());  // nothing that a peak of FLOP/s would say of it
@@ -368,14 +373,14 @@ TEST_CASE("why there is no MFU: no type, no peaks of any type, one key missing")
   no_peaks[0].notes = {"measure them", "or not"};
   nl::analysis::fill_efficiency(no_peaks, unknown);
   CHECK(of(unknown, "x").note == "measure them");
-  auto one_missing = run_with({stage("prefill", 1, 1e6)}, with(with(llama_8b(), kLengths), {{"vocab_size", ""}}));
+  auto one_missing = run_with({stage_entry("prefill", 1, 1e6)}, with(with(llama_8b(), kLengths), {{"vocab_size", ""}}));
   nl::analysis::fill_efficiency(kDevices, one_missing);
   CHECK(of(one_missing, "prefill").note ==
         "the model shape is not known: model.vocab_size is not set; give --model a name of conf/model/llm or a Hugging Face config.json");
 }
 
 TEST_CASE("a vision stage asks for the keys of its own part") {
-  auto run = run_with({stage("vision", 1, 1e6), stage("projector", 1, 1e6)}, with(llama_8b(), kLengths));
+  auto run = run_with({stage_entry("vision", 1, 1e6), stage_entry("projector", 1, 1e6)}, with(llama_8b(), kLengths));
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK(of(run, "vision").note == "its shape is not known; set model.vision_layers, vision_hidden_size and vision_patches");
   CHECK(of(run, "projector").note == "its shape is not known; set model.projector_input_size, image_tokens and hidden_size");

@@ -31,7 +31,7 @@ std::vector<PowerSample> readings(double length_s, Ns update_ms, std::int32_t de
   return samples;
 }
 
-StageWindows stage(const std::string& name, const std::vector<std::pair<double, double>>& windows_s) {
+StageWindows stage_of_windows(const std::string& name, const std::vector<std::pair<double, double>>& windows_s) {
   StageWindows result{name, {}, std::nullopt};
   for (const auto& [from, to] : windows_s) result.utc_ns.emplace_back(kUtc + static_cast<Ns>(from * 1e9), kUtc + static_cast<Ns>(to * 1e9));
   return result;
@@ -41,9 +41,9 @@ StageWindows stage(const std::string& name, const std::vector<std::pair<double, 
 
 TEST_CASE("joules of a stage agree with the power curve they came from") {
   const auto samples = readings(10, 100);
-  auto decode = stage("decode", {{1.0, 3.0}, {4.03, 6.51}});
+  auto decode = stage_of_windows("decode", {{1.0, 3.0}, {4.03, 6.51}});
   decode.tokens_per_window = 64;
-  const Energy energy = measure_energy("bare", {{samples, {decode, stage("prefill", {{3.05, 3.15}})}}});
+  const Energy energy = measure_energy("bare", {{samples, {decode, stage_of_windows("prefill", {{3.05, 3.15}})}}});
   CHECK(energy.pass == "bare");
   CHECK(energy.source == nl::EnergySource::kCounter);
   REQUIRE(energy.stages.size() == 2);
@@ -70,7 +70,7 @@ TEST_CASE("a constant power comes out exactly, however the windows lie") {
   }
   std::vector<std::pair<double, double>> steps;
   for (int i = 0; i < 200; ++i) steps.emplace_back(0.5 + i * 0.007, 0.5 + i * 0.007 + 0.004);
-  const Energy energy = measure_energy("bare", {{samples, {stage("decode_step", steps)}}});
+  const Energy energy = measure_energy("bare", {{samples, {stage_of_windows("decode_step", steps)}}});
   CHECK(*energy.stages[0].joules_per_window == Approx(250 * 0.004));
   CHECK(*energy.stages[0].mean_power_w == Approx(250));
 }
@@ -78,20 +78,20 @@ TEST_CASE("a constant power comes out exactly, however the windows lie") {
 TEST_CASE("without a counter the power readings are added up") {
   auto samples = readings(10, 100);
   for (auto& sample : samples) sample.energy_j.reset();
-  const Energy energy = measure_energy("nsys", {{samples, {stage("decode", {{1.0, 3.3}})}}});
+  const Energy energy = measure_energy("nsys", {{samples, {stage_of_windows("decode", {{1.0, 3.3}})}}});
   CHECK(energy.source == nl::EnergySource::kPower);
   // Trapezoids of 20 ms against a sine of 500 ms are low by (2π·20/500)²/12 = 0.5 % of its 100 W.
   CHECK(*energy.stages[0].joules_per_window == Approx(joules(3.3) - joules(1.0)).epsilon(0.005));
   for (auto& sample : samples) sample.power_w.reset();
-  const Energy nothing = measure_energy("nsys", {{samples, {stage("decode", {{1.0, 3.3}})}}});
+  const Energy nothing = measure_energy("nsys", {{samples, {stage_of_windows("decode", {{1.0, 3.3}})}}});
   CHECK_FALSE(nothing.stages[0].joules_per_window);
 }
 
 TEST_CASE("windows outside the readings do not count, overlapping ones share") {
   const auto samples = readings(10, 100);
-  const Energy half = measure_energy("bare", {{samples, {stage("decode", {{-1, 0.5}, {2, 4}, {9.5, 11}})}}});
+  const Energy half = measure_energy("bare", {{samples, {stage_of_windows("decode", {{-1, 0.5}, {2, 4}, {9.5, 11}})}}});
   CHECK(*half.stages[0].joules_per_window == Approx(joules(4) - joules(2)).epsilon(0.01));
-  const Energy both = measure_energy("bare", {{samples, {stage("decode", {{2, 4}, {2, 4}})}}});
+  const Energy both = measure_energy("bare", {{samples, {stage_of_windows("decode", {{2, 4}, {2, 4}})}}});
   CHECK(*both.stages[0].joules_per_window == Approx((joules(4) - joules(2)) / 2).epsilon(0.01));
   CHECK(*both.stages[0].mean_power_w == Approx(300).margin(3));
 }
@@ -100,7 +100,7 @@ TEST_CASE("passes and GPUs are added up") {
   auto samples = readings(10, 100);
   const auto second = readings(10, 100, 1);
   samples.insert(samples.end(), second.begin(), second.end());
-  const SampledPass pass{samples, {stage("decode", {{2, 4}})}};
+  const SampledPass pass{samples, {stage_of_windows("decode", {{2, 4}})}};
   const Energy energy = measure_energy("bare", {pass, pass});
   CHECK(*energy.stages[0].joules_per_window == Approx(2 * (joules(4) - joules(2))).epsilon(0.01));
   CHECK(*energy.stages[0].mean_power_w == Approx(600).margin(5));
@@ -114,7 +114,7 @@ TEST_CASE("a counter that went back is believed no more") {
   for (auto& sample : samples)
     if (sample.utc_ns > kUtc + 5 * kSecond) *sample.energy_j -= 4000;
   CHECK(EnergyCurve::of_counter(samples, 0).empty());
-  const Energy energy = measure_energy("bare", {{samples, {stage("decode", {{2, 8}})}}});
+  const Energy energy = measure_energy("bare", {{samples, {stage_of_windows("decode", {{2, 8}})}}});
   CHECK(energy.source == nl::EnergySource::kPower);
   CHECK(*energy.stages[0].joules_per_window == Approx(joules(8) - joules(2)).epsilon(0.005));
 }
@@ -133,8 +133,8 @@ TEST_CASE("clocks and throttling are those of the stages alone") {
     samples.push_back(sample);
   }
   // Steps inside it, in any order, change nothing.
-  const Energy energy =
-      measure_energy("bare", {{samples, {stage("decode_step", {{5.0, 5.5}, {3.0, 4.0}}), stage("decode", {{2.0, 6.0}})}}});
+  const Energy energy = measure_energy(
+      "bare", {{samples, {stage_of_windows("decode_step", {{5.0, 5.5}, {3.0, 4.0}}), stage_of_windows("decode", {{2.0, 6.0}})}}});
   REQUIRE(energy.devices.size() == 1);
   const auto& gpu = energy.devices[0];
   CHECK(gpu.samples == 40);

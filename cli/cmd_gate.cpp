@@ -95,7 +95,8 @@ void add_gate(CLI::App& app, std::function<int()>& action) {
       ->excludes(markdown);
   verb->footer(
       "A metric is met within its tolerance, else improved or regressed; new where the file expects it of other hardware only;\n"
-      "missing where the runs do not have it, or one of them is of another architecture, precision, batch or prompt length.\n"
+      "missing where the runs do not have it, or one of them is of another program, architecture, precision, batch, prompt length or shape "
+      "of inputs.\n"
       "Figures of another capture mode or model are refused, not compared.\n"
       "Examples:\n"
       "  nl-stage gate bundle --list\n"

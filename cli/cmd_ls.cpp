@@ -38,6 +38,8 @@ ordered_json entry_json(const runs::LedgerEntry& entry) {
   json["gpu"] = text_or_null(entry.gpu);
   json["gpu_count"] = entry.gpu_count;
   json["hardware"] = text_or_null(entry.hardware);
+  json["workload"] = text_or_null(entry.workload);
+  json["workload_text"] = text_or_null(entry.workload_text);
   json["revision"] = text_or_null(entry.revision);
   json["modified"] = entry.modified ? ordered_json(*entry.modified) : ordered_json();
   json["command"] = text_or_null(entry.command);
@@ -128,6 +130,7 @@ void show_text(const runs::LedgerEntry& entry, const std::vector<runs::LedgerNot
   show_line("model", entry.model + (entry.precision.empty() ? "" : fmt::format(" ({})", entry.precision)));
   show_line("backend", entry.backend);
   show_line("hardware", entry.hardware);
+  show_line("workload", entry.workload.empty() ? "" : fmt::format("{} ({})", entry.workload_text, entry.workload));
   show_line("commit", entry.revision + (entry.modified.value_or(false) ? " (with changes)" : ""));
   show_line("command", entry.command);
   show_line("bundle", fmt::format("{} ({})", entry.bundle.string(), runs::word_of(runs::bundle_state(entry))));

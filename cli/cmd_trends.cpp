@@ -44,9 +44,11 @@ void add_trends(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--svg", flags->svg, "write the picture, too")->type_name("FILE");
   verb->add_option("--html", flags->html, "write it as a page with its changes and anomalies, too")->type_name("FILE");
   verb->add_flag("--json", flags->json,
-                 "print {metric, unit, better, by, series: [{hardware, model, precision, points, levels, changes, anomalies}]}");
+                 "print {metric, unit, better, by, series: [{hardware, model, precision, workload, workload_text, points, levels, changes, "
+                 "anomalies}]}");
   verb->footer(
-      "Runs of another GPU, model or precision are a series of their own. docs/ledger.md says how changes are found.\n"
+      "Runs of another GPU or workload (program, arguments, model, precision, batch, length of prompts) are a series of their own. "
+      "docs/ledger.md says how changes are found.\n"
       "Examples:\n"
       "  nl-stage trends tpot_ms --model llama --gpu H200\n"
       "  nl-stage trends stage.decode_step.unprofiled_ms --by commit --since 90d --html trend.html\n"

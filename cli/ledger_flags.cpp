@@ -23,6 +23,8 @@ void add_filter_flags(CLI::App& verb, FilterFlags& flags) {
   verb.add_option("--precision", filter.precision, "whose precision has this in it");
   verb.add_option("--backend", filter.backend, "whose backend has this in it");
   verb.add_option("--commit", filter.revision, "whose git revision begins so");
+  verb.add_option("--workload", filter.workload, "of this workload: a key that `show` and `ls --json` tell, or its beginning")
+      ->type_name("KEY");
   verb.add_option("--mode", filter.mode, "deep, light, import …");
   verb.add_option("--status", filter.status, "complete, partial, interrupted or failed");
   verb.add_option("--tag", filter.tags, "with this tag; repeatable, all must be there")->allow_extra_args(false);

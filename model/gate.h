@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/identity.h"
 #include "model/run_metrics.h"
 #include "model/words.h"
 
@@ -20,24 +21,28 @@ inline constexpr auto kKeys<GateOutcome> = std::to_array<std::string_view>({"met
 
 // Where an expected value comes from.
 struct ExpectationSource {
-  std::string run;                                                                // its id; of several, all of them
-  std::string commit;                                                             // of the workload; empty: not known
-  std::string nl_stage;                                                           // the version that captured
-  std::string captured_by;                                                        // capture_mode(): "nsys", "unprofiled"
-  std::string model;                                                              // empty: not known
-  std::string architecture = {}, precision = {}, batch = {}, prompt_tokens = {};  // what was run; empty: not known
+  std::string run;          // its id; of several, all of them
+  std::string commit;       // of the workload; empty: not known
+  std::string nl_stage;     // the version that captured
+  std::string captured_by;  // capture_mode(): "nsys", "unprofiled"
+  std::string model;        // empty: not known
+  std::string architecture = {}, precision = {}, batch = {}, prompt_tokens = {}, program = {},
+              inputs = {};  // what was run; empty: not known
   friend bool operator==(const ExpectationSource&, const ExpectationSource&) = default;
 };
 
 // A part of what was run, by its key in the file.
 struct WorkloadFact {
-  const char* key;
+  IdentityPart part;
   std::string ExpectationSource::* value;
+  std::string_view key() const { return key_of(part); }
 };
-inline constexpr std::array<WorkloadFact, 4> kWorkloadFacts = {{{"architecture", &ExpectationSource::architecture},
-                                                                {"precision", &ExpectationSource::precision},
-                                                                {"batch", &ExpectationSource::batch},
-                                                                {"prompt_tokens", &ExpectationSource::prompt_tokens}}};
+inline constexpr std::array<WorkloadFact, 6> kWorkloadFacts = {{{IdentityPart::kProgram, &ExpectationSource::program},
+                                                                {IdentityPart::kArchitecture, &ExpectationSource::architecture},
+                                                                {IdentityPart::kInputs, &ExpectationSource::inputs},
+                                                                {IdentityPart::kPrecision, &ExpectationSource::precision},
+                                                                {IdentityPart::kBatch, &ExpectationSource::batch},
+                                                                {IdentityPart::kPromptTokens, &ExpectationSource::prompt_tokens}}};
 
 // One fact in which the workload of a run differs from that of an expectation.
 struct WorkloadDifference {

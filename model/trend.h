@@ -26,12 +26,13 @@ struct TrendLevel {                 // points between two changes
   double low = 0, high = 0;  // what is to be expected of the next run: outside of it is an anomaly
 };
 
-// Runs that can be compared: one hardware, one model, one precision.
+// Runs that can be compared: of one hardware and one workload.
 struct TrendSeries {
   std::string hardware, model, precision;
-  std::vector<TrendPoint> points;      // in the order of time
-  std::vector<TrendLevel> levels;      // a change is where one ends and the next begins
-  std::vector<std::size_t> anomalies;  // points that their level does not explain
+  std::string workload, workload_text;  // identity_key() and identity_text(); empty: not known
+  std::vector<TrendPoint> points;       // in the order of time
+  std::vector<TrendLevel> levels;       // a change is where one ends and the next begins
+  std::vector<std::size_t> anomalies;   // points that their level does not explain
 };
 
 struct Trend {

@@ -129,7 +129,7 @@ ordered_json number_or_null(const std::optional<double>& value) { return value ?
 ordered_json source_json(const ExpectationSource& from) {
   ordered_json out = {
       {"run", from.run}, {"commit", from.commit}, {"nl_stage", from.nl_stage}, {"captured_by", from.captured_by}, {"model", from.model}};
-  for (const WorkloadFact& fact : kWorkloadFacts) out[fact.key] = from.*fact.value;
+  for (const WorkloadFact& fact : kWorkloadFacts) out[std::string(fact.key())] = from.*fact.value;
   return out;
 }
 

@@ -18,8 +18,11 @@ ordered_json point_json(const TrendPoint& point) {
 }
 
 ordered_json series_json(const Trend& trend, const TrendSeries& series) {
-  ordered_json json = {
-      {"hardware", name_or_null(series.hardware)}, {"model", name_or_null(series.model)}, {"precision", name_or_null(series.precision)}};
+  ordered_json json = {{"hardware", name_or_null(series.hardware)},
+                       {"model", name_or_null(series.model)},
+                       {"precision", name_or_null(series.precision)},
+                       {"workload", name_or_null(series.workload)},
+                       {"workload_text", name_or_null(series.workload_text)}};
   for (const char* list : {"points", "levels", "changes", "anomalies"}) json[list] = ordered_json::array();
   for (const TrendPoint& point : series.points) json["points"].push_back(point_json(point));
   for (const TrendLevel& level : series.levels)

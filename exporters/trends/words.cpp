@@ -29,6 +29,7 @@ std::string value_text(const Trend& trend, double value) {
 
 std::string series_title(const TrendSeries& series) {
   std::string title = series.hardware.empty() ? "hardware not known" : series.hardware;
+  if (!series.workload_text.empty()) return title + ", " + series.workload_text;
   for (const std::string& part : {series.model, series.precision})
     if (!part.empty()) title += ", " + part;
   return title;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "model/error.h"
+#include "model/program.h"
 #include "model/session.h"
 #include "orchestrator/config/choices.h"
 #include "orchestrator/config/conf_files.h"
@@ -259,9 +260,9 @@ Config load_config(const ConfigRequest& request) {
     apply_config(config, name, "run.name", {}, [](YamlTree::Place) { return std::string("--name"); });
   }
   config.run.name_given = !config.run.name.empty();
-  if (!config.run.name_given) config.run.name = Config{}.run.name;
   config.analysis.rules.insert(config.analysis.rules.end(), request.rules.begin(), request.rules.end());
   if (!request.command.empty()) config.workload.command = request.command;
+  if (!config.run.name_given) config.run.name = run_name_of(program_of(config.workload.command));
   check_together(config);
   config.composed_yaml = compose_yaml(config);
   if (!config.session.backend.empty() && !request.command.empty())

@@ -77,15 +77,15 @@ class ExpectationsFile : YamlFile {
 
   ExpectationSource source(const YamlTree& map) const {
     Keys keys = {"run", "commit", "nl_stage", "captured_by", "model"};
-    for (const WorkloadFact& fact : kWorkloadFacts) keys.emplace_back(fact.key);
+    for (const WorkloadFact& fact : kWorkloadFacts) keys.emplace_back(fact.key());
     check_keys(map, "'provenance'", keys);
-    const auto text = [&](const char* key) {
+    const auto text = [&](const std::string& key) {
       const YamlTree* value = find(map, key);
       return value ? value->text : std::string();
     };
     need(map, "'provenance'", "captured_by", kWholeFile);
     ExpectationSource out{text("run"), text("commit"), text("nl_stage"), text("captured_by"), text("model")};
-    for (const WorkloadFact& fact : kWorkloadFacts) out.*fact.value = text(fact.key);
+    for (const WorkloadFact& fact : kWorkloadFacts) out.*fact.value = text(std::string(fact.key()));
     return out;
   }
 

@@ -40,7 +40,7 @@ std::vector<std::pair<std::string, std::string>> source_entries(const Expectatio
   std::vector<std::pair<std::string, std::string>> entries = {
       {"run", from.run}, {"commit", from.commit}, {"nl_stage", from.nl_stage}, {"captured_by", from.captured_by}, {"model", from.model}};
   for (const WorkloadFact& fact : kWorkloadFacts)
-    if (!(from.*fact.value).empty()) entries.emplace_back(fact.key, from.*fact.value);
+    if (!(from.*fact.value).empty()) entries.emplace_back(std::string(fact.key()), from.*fact.value);
   return entries;
 }
 

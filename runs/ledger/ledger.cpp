@@ -4,7 +4,9 @@
 
 #include <chrono>
 
+#include "exporters/run_json/run_json.h"
 #include "model/error.h"
+#include "model/identity.h"
 #include "orchestrator/bundle/bundle.h"
 #include "runs/ledger/full_text.h"
 #include "runs/ledger/schema.h"
@@ -41,8 +43,10 @@ Ledger Ledger::open(const std::string& location, database::Absent absent) {
   try {
     database::migrate(*ledger.connection_, database::ledger_migrations());
   } catch (const Error& error) {
-    if (absent == database::Absent::kMake || error.kind != ErrorKind::kOutput || !database::is_older(*ledger.connection_)) throw;
-    ledger.has_parts_ = false;
+    const auto older = database::older_version(*ledger.connection_);
+    if (absent == database::Absent::kMake || error.kind != ErrorKind::kOutput || !older) throw;
+    ledger.has_parts_ = *older >= database::kVersionOfParts;
+    ledger.has_workloads_ = false;
   }
   return ledger;
 }
@@ -65,6 +69,35 @@ std::string Ledger::run_json(const std::string& run_id) {
   if (!text)
     throw Error(ErrorKind::kInput, "the ledger has no run.json of this run", fmt::format("{} of {}", run_id, location()), "use its bundle");
   return *text;
+}
+
+namespace {
+
+// Of a run without a run.json that can be read nothing is known.
+WorkloadIdentity recorded_identity(Ledger& ledger, const std::string& run_id) {
+  try {
+    return identity_of(exporters::run_from_json(ledger.run_json(run_id)));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+void Ledger::make_workloads() {
+  if (!has_workloads_) return;
+  std::vector<std::string> lacking;
+  connection_->select("SELECT run_id FROM runs WHERE workload IS NULL", {}, [&](const Row& row) { lacking.push_back(row.text(0)); });
+  for (const std::string& run_id : lacking) {
+    const WorkloadIdentity identity = recorded_identity(*this, run_id);
+    try {
+      connection_->run("UPDATE runs SET workload = ?, workload_text = ? WHERE run_id = ?",
+                       {identity_key(identity), identity_text(identity), run_id});
+    } catch (const Error& error) {
+      if (error.kind == ErrorKind::kOutput) return;  // it may only be read
+      throw;
+    }
+  }
 }
 
 std::map<std::string, double> Ledger::metrics(const std::string& run_id) {

@@ -26,8 +26,9 @@ struct LedgerEntry {
   std::string model, precision, backend;  // empty: not known
   std::string gpu;                        // of the first GPU; empty: none
   std::int64_t gpu_count = 0;
-  std::string hardware;  // hardware_key(): "2 x NVIDIA H200", the CPU's model without a GPU
-  std::string revision;  // of the workload's repository; empty: none
+  std::string hardware;                 // hardware_key(): "2 x NVIDIA H200", the CPU's model without a GPU
+  std::string workload, workload_text;  // identity_key() and identity_text(); empty: not known
+  std::string revision;                 // of the workload's repository; empty: none
   std::optional<bool> modified;
   std::string command;
   std::string part_of;           // "try" or "bisect" of their rounds; empty: a run of its own
@@ -38,7 +39,7 @@ struct LedgerEntry {
 
 // One value of a metric, with the fields that say which series it belongs to.
 struct LedgerValue {
-  std::string run_id, created_at, revision, hardware, model, precision;
+  std::string run_id, created_at, revision, hardware, model, precision, workload, workload_text;
   double value = 0;
 };
 
@@ -51,6 +52,7 @@ struct LedgerFilter {
   std::string words =
       {};  // each of them, or the beginning of a word, somewhere in names, model, GPU, command, kernels, findings, tags, notes
   std::string name = {}, mode = {}, status = {}, model = {}, gpu = {}, precision = {}, backend = {}, revision = {};
+  std::string workload = {};              // the beginning of its key
   std::string since = {}, until = {};     // "2026-11-16" or "2026-11-16T12:00:00Z", both included
   std::vector<std::string> tags = {};     // all of them
   std::vector<std::string> metrics = {};  // keys of model/run_metrics.h to tell with each run
@@ -86,6 +88,9 @@ class Ledger {
   void each_value(const LedgerFilter& filter, const std::string& metric, const std::function<void(const LedgerValue&)>& each);
   std::vector<std::string> metric_keys();  // that some run has
 
+  // The workloads of runs that were recorded by versions which did not know them.
+  void make_workloads();
+
   // A run id, a unique beginning of one, a run's name or tag:NAME (of several runs the newest), last, last~2 (the third newest).
   // Throws Error(kInput) where there is none, or a beginning fits several.
   LedgerEntry resolve(const std::string& name);
@@ -108,9 +113,10 @@ class Ledger {
   std::vector<LedgerEntry> select_entries(const std::string& conditions, const database::Values& values);
   void remove_row(std::int64_t number);
   const char* part_column() const { return has_parts_ ? "part_of" : "''"; }
+  const char* workload_columns() const { return has_workloads_ ? "COALESCE(workload, ''), COALESCE(workload_text, '')" : "'', ''"; }
 
   std::unique_ptr<database::Connection> connection_;
-  bool has_parts_ = true;  // false: of an older version, and read-only
+  bool has_parts_ = true, has_workloads_ = true;  // false: of an older version, and read-only
 };
 
 }  // namespace nl::runs

@@ -16,11 +16,11 @@ namespace {
 
 using database::Connection, database::Dialect, database::Row, database::Value, database::Values;
 
-// {} is the column part_of, where there is one.
+// {} are the columns part_of, workload and workload_text, where there are such.
 constexpr const char* kEntryColumns =
     "number, run_id, created_at, name, mode, status, model, precision, backend, gpu, gpu_count, hardware, revision, modified, command, {}, "
-    "bundle";
-constexpr int kEntryColumnCount = 17;
+    "bundle, {}";
+constexpr int kEntryColumnCount = 19;
 
 LedgerEntry entry_of(const Row& row) {
   LedgerEntry entry;
@@ -37,14 +37,16 @@ LedgerEntry entry_of(const Row& row) {
   entry.command = row.text(column++);
   entry.part_of = row.text(column++);
   entry.bundle = row.text(column++);
+  entry.workload = row.text(column++);
+  entry.workload_text = row.text(column++);
   return entry;
 }
 
 // The statement of a filter, and its values in their order.
 class Question {
  public:
-  Question(const LedgerFilter& filter, Dialect dialect, const char* part_column)
-      : filter_(filter), dialect_(dialect), part_column_(part_column) {
+  Question(const LedgerFilter& filter, Dialect dialect, const char* part_column, const char* workload_columns)
+      : filter_(filter), dialect_(dialect), part_column_(part_column), workload_columns_(workload_columns) {
     ask_metrics();
     ask_words();
     for (const auto& [column, text] : {std::pair{"name", &filter.name}, {"mode", &filter.mode}, {"status", &filter.status}})
@@ -53,6 +55,7 @@ class Question {
          {std::pair{"model", &filter.model}, {"gpu", &filter.gpu}, {"precision", &filter.precision}, {"backend", &filter.backend}})
       if (!text->empty()) where(fmt::format("lower({}) LIKE lower(?) ESCAPE '!'", column), "%" + like_text(*text) + "%");
     if (!filter.revision.empty()) where("revision LIKE ? ESCAPE '!'", like_text(filter.revision) + "%");
+    if (!filter.workload.empty()) where("workload LIKE ? ESCAPE '!'", like_text(filter.workload) + "%");
     if (!filter.since.empty()) where("created_at >= ?", filter.since);
     if (!filter.until.empty()) where("created_at <= ?", end_of(filter.until));
     if (!filter.parts) where(fmt::format("{} = ?", part_column), "");
@@ -61,10 +64,13 @@ class Question {
 
   // Newest first
   std::string statement() const {
-    return select(fmt::format(kEntryColumns, part_column_), " DESC") + (filter_.limit > 0 ? fmt::format(" LIMIT {}", filter_.limit) : "");
+    return select(fmt::format(kEntryColumns, part_column_, workload_columns_), " DESC") +
+           (filter_.limit > 0 ? fmt::format(" LIMIT {}", filter_.limit) : "");
   }
   // Oldest first
-  std::string statement_of_values() const { return select("run_id, created_at, revision, hardware, model, precision", ""); }
+  std::string statement_of_values() const {
+    return select(std::string("run_id, created_at, revision, hardware, model, precision, ") + workload_columns_, "");
+  }
   const Values& values() const { return values_; }
 
  private:
@@ -107,7 +113,7 @@ class Question {
 
   const LedgerFilter& filter_;
   Dialect dialect_;
-  const char* part_column_;
+  const char *part_column_, *workload_columns_;
   std::string columns_, joins_, conditions_;
   Values values_;
 };
@@ -163,7 +169,7 @@ std::optional<double> seconds_before(const std::string& text) {
 
 std::vector<LedgerEntry> Ledger::query(const LedgerFilter& filter) {
   const Activity searching("searching the ledger");
-  const Question question(filter, connection_->dialect(), part_column());
+  const Question question(filter, connection_->dialect(), part_column(), workload_columns());
   std::vector<LedgerEntry> entries;
   connection_->select(question.statement(), question.values(), [&](const Row& row) {
     entries.push_back(entry_of(row));
@@ -179,9 +185,9 @@ void Ledger::each_value(const LedgerFilter& filter, const std::string& metric, c
   LedgerFilter with_metric = filter;
   with_metric.metrics = {metric};
   with_metric.only_with_metrics = true;
-  const Question question(with_metric, connection_->dialect(), part_column());
+  const Question question(with_metric, connection_->dialect(), part_column(), workload_columns());
   connection_->select(question.statement_of_values(), question.values(), [&](const Row& row) {
-    each({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.number(6)});
+    each({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.text(6), row.text(7), row.number(8)});
   });
 }
 
@@ -193,8 +199,8 @@ std::vector<std::string> Ledger::metric_keys() {
 
 std::vector<LedgerEntry> Ledger::select_entries(const std::string& conditions, const Values& values) {
   std::vector<LedgerEntry> entries;
-  connection_->select(fmt::format("SELECT {} FROM runs {}", fmt::format(kEntryColumns, part_column()), conditions), values,
-                      [&](const Row& row) { entries.push_back(entry_of(row)); });
+  connection_->select(fmt::format("SELECT {} FROM runs {}", fmt::format(kEntryColumns, part_column(), workload_columns()), conditions),
+                      values, [&](const Row& row) { entries.push_back(entry_of(row)); });
   add_tags(*connection_, entries);
   return entries;
 }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "model/identity.h"
 #include "model/run_metrics.h"
 #include "model/shell.h"
 #include "model/words.h"
@@ -29,6 +30,7 @@ std::string whole_seconds(const std::string& time) { return time.size() < 20 ? n
 std::vector<Column> columns_of(const Run& run, const std::filesystem::path& bundle, const std::string& part_of) {
   const auto& repository = run.workload.repository;
   const auto& gpus = run.hardware.gpus;
+  const WorkloadIdentity identity = identity_of(run);
   const std::string model =
       run.model.name.empty() && run.session ? std::filesystem::path(run.session->model).filename().string() : run.model.name;
   return {{"run_id", run.run_id},
@@ -43,6 +45,8 @@ std::vector<Column> columns_of(const Run& run, const std::filesystem::path& bund
           {"gpu", gpus.empty() ? std::string() : gpus.front().name},
           {"gpu_count", static_cast<std::int64_t>(gpus.size())},
           {"hardware", hardware_key(run)},
+          {"workload", identity_key(identity)},
+          {"workload_text", identity_text(identity)},
           {"revision", repository ? repository->revision : std::string()},
           {"modified", repository && repository->modified ? Value(static_cast<std::int64_t>(*repository->modified)) : Value(nullptr)},
           {"command", shell_quoted(run.workload.command)},

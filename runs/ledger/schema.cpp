@@ -44,6 +44,9 @@ const Migration kFingerprints = {
 // Runs that are a part of a trial, and would bury the others.
 const Migration kParts = {{"ALTER TABLE runs ADD COLUMN part_of TEXT NOT NULL DEFAULT ''"}};
 
+// identity_key() and identity_text() of each run. Null: recorded before they were known, and made from its run.json when a trend asks.
+const Migration kWorkloads = {{"ALTER TABLE runs ADD COLUMN workload {text}"}, {"ALTER TABLE runs ADD COLUMN workload_text TEXT"}};
+
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
   return text;
@@ -95,13 +98,13 @@ constexpr unsigned long long kMostBytes = 4ull << 30;  // no run.json is; a dama
 }  // namespace
 
 const std::vector<Migration>& ledger_migrations() {
-  static const std::vector<Migration> all = {kRunsTagsNotesMetrics, kFingerprints, kParts};
+  static const std::vector<Migration> all = {kRunsTagsNotesMetrics, kFingerprints, kParts, kWorkloads};
   return all;
 }
 
-bool is_older(Connection& connection) {
+std::optional<std::int64_t> older_version(Connection& connection) {
   const std::int64_t version = version_of(connection);
-  return version > 0 && version < static_cast<std::int64_t>(ledger_migrations().size());
+  return version > 0 && version < static_cast<std::int64_t>(ledger_migrations().size()) ? std::optional(version) : std::nullopt;
 }
 
 void migrate(Connection& connection, const std::vector<Migration>& migrations) {

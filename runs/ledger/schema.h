@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +21,9 @@ using Migration = std::vector<Change>;
 
 const std::vector<Migration>& ledger_migrations();
 
-// True where the database is a ledger of an earlier version.
-bool is_older(Connection& connection);
+// The version of a ledger that is an earlier one; empty: it is not.
+std::optional<std::int64_t> older_version(Connection& connection);
+inline constexpr std::int64_t kVersionOfParts = 3;  // the first whose runs have a part_of
 
 // Brings a new or older ledger to the latest version, in one transaction. Throws Error(kInput) where it is from a newer nl-stage.
 void migrate(Connection& connection, const std::vector<Migration>& migrations);

@@ -33,8 +33,14 @@ constexpr std::size_t kMostNear = 5;  // names that are listed where the metric 
 Trend trend_of(Ledger& ledger, const TrendRequest& request) {
   const Activity searching("reading the ledger");
   std::vector<analysis::TrendValue> values;
+  ledger.make_workloads();
   ledger.each_value(request.filter, request.metric, [&](const LedgerValue& value) {
-    values.push_back({{value.run_id, value.created_at, value.revision, value.value, 1}, value.hardware, value.model, value.precision});
+    values.push_back({{value.run_id, value.created_at, value.revision, value.value, 1},
+                      value.hardware,
+                      value.model,
+                      value.precision,
+                      value.workload,
+                      value.workload_text});
   });
   if (values.empty()) throw_no_values(ledger, request.metric);
   return {request.metric, find_metric(request.metric), request.by, request.min_effect,

@@ -4,18 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <set>
-#include <span>
-#include <sstream>
 #include <string>
-#include <string_view>
 
 #include "model/comparison.h"
+#include "model/identity.h"
 
 namespace nl::analysis {
 namespace {
@@ -125,6 +121,8 @@ void add_model(const Sides& sides, std::vector<Fact>& facts) {
   facts.push_back({kPrecision, Severity::kMedium, "", [](const Run& run) { return run.model.precision; }});
   facts.push_back({kBatch, Severity::kHigh, "", [](const Run& run) { return number(run.latency.batch); }});
   facts.push_back({kBackend, Severity::kMedium, "", [](const Run& run) { return run.software.backend; }});
+  // Of a model file: other sizes are another amount of work.
+  facts.push_back({kInputs, Severity::kHigh, "", [](const Run& run) { return identity_of(run)[IdentityPart::kInputs]; }});
   for (const std::string& key : attributes) {
     const DifferenceCode code = code_of_attribute(key);
     facts.push_back({code, severity_of_attribute(code, key), key, [key](const Run& run) { return attribute(run, key); }});
@@ -136,77 +134,10 @@ void add_model(const Sides& sides, std::vector<Fact>& facts) {
                      }});
 }
 
-std::vector<std::string> words_in(const std::string& line) {
-  std::istringstream in(line);
-  return {std::istream_iterator<std::string>(in), {}};
-}
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-constexpr std::array<std::string_view, 4> kShells = {"sh", "bash", "dash", "zsh"};
-constexpr std::string_view kPython = "python", kEnv = "env";
-constexpr std::array<std::string_view, 2> kPythonValueFlags = {"-X", "-W"}, kEnvValueFlags = {"-u", "-C"};
-
-using Words = std::vector<std::string>;
-
-std::string program_of(const Words& command);
-
-bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-// "-lc" and "-uc" as much as "-c": the last of several short flags is the one that the next word belongs to.
-bool ends_in_flag(const std::string& word, char flag) { return word.size() > 1 && word[0] == '-' && word[1] != '-' && word.back() == flag; }
-
-// env -i -u NAME A=1 python generate.py
-std::string program_behind_env(const Words& command) {
-  std::size_t i = 1;
-  for (; i < command.size() && command[i].starts_with('-'); ++i)
-    if (is_one_of(command[i], kEnvValueFlags)) ++i;
-  return i < command.size() ? program_of({command.begin() + static_cast<std::ptrdiff_t>(i), command.end()}) : std::string(kEnv);
-}
-
-// bash -euo pipefail -c 'python generate.py'
-std::string program_in_shell(const Words& command, const std::string& shell) {
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    if (ends_in_flag(command[i], 'c') && i + 1 < command.size()) return program_of(words_in(command[i + 1]));
-    if (ends_in_flag(command[i], 'o')) ++i;
-    else if (!command[i].starts_with('-')) return base_name(command[i]);
-  }
-  return shell;
-}
-
-// python -X importtime -u generate.py
-std::string script_of_python(const Words& command, const std::string& python) {
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    if (is_one_of(command[i], kPythonValueFlags)) ++i;
-    else if (is_one_of(command[i].substr(0, 2), kPythonValueFlags)) continue;  // with its value in one word
-    else if (ends_in_flag(command[i], 'c')) return python + " -c";
-    else if (ends_in_flag(command[i], 'm') && i + 1 < command.size()) return command[i + 1];
-    else if (!command[i].starts_with('-')) return base_name(command[i]);
-  }
-  return python;
-}
-
-// "generate.py" of /usr/bin/python3 -u ../generate.py --batch 8, and of /bin/sh -c 'python generate.py'.
-std::string program_of(const Words& command) {
-  if (command.empty()) return {};
-  if (command.front().find('=') != std::string::npos)
-    return program_of({command.begin() + 1, command.end()});  // a variable before the program
-  const std::string program = base_name(command.front());
-  if (program == kEnv) return program_behind_env(command);
-  if (is_one_of(program, kShells)) return program_in_shell(command, program);
-  return program.starts_with(kPython) ? script_of_python(command, program) : program;
-}
-
 void add_command(std::vector<Fact>& facts) {
   using enum DifferenceCode;
-  facts.push_back({kCommand, Severity::kMedium, "", [](const Run& run) { return program_of(run.workload.command); }});
-  facts.push_back({kCommand, Severity::kLow, "arguments", [](const Run& run) {
-                     return run.workload.command.empty()
-                                ? std::string()
-                                : fmt::format("{}", fmt::join(run.workload.command.begin() + 1, run.workload.command.end(), " "));
-                   }});
+  facts.push_back({kCommand, Severity::kMedium, "", [](const Run& run) { return identity_of(run)[IdentityPart::kProgram]; }});
+  facts.push_back({kCommand, Severity::kLow, "arguments", [](const Run& run) { return identity_of(run)[IdentityPart::kArguments]; }});
 }
 
 void add_stages(const Sides& sides, std::vector<Fact>& facts) {
@@ -257,6 +188,25 @@ void add_difference(const Sides& sides, const Fact& fact, std::vector<Difference
   if (!near(of_a, of_b, fact.code)) found.push_back({fact.code, fact.severity, fact.subject, of_a, of_b});
 }
 
+// Kernels tell programs apart that nothing else does: captures without a command, or scripts of other names.
+constexpr double kFewInCommon = 0.5, kNextToNothing = 0.2;
+
+bool names_the_same(const WorkloadIdentity& a, const WorkloadIdentity& b) {
+  using enum IdentityPart;
+  for (const IdentityPart part : {kProgram, kModel, kShape, kInputs})
+    if (!a[part].empty() && a[part] == b[part]) return true;
+  return false;
+}
+
+void add_kernel_difference(const Sides& sides, std::vector<Difference>& found) {
+  if (sides.a.empty() || sides.b.empty()) return;
+  const Run &a = *sides.a.front(), &b = *sides.b.front();
+  const std::optional<double> common = common_kernels(a, b);
+  if (!common || *common >= kFewInCommon || names_the_same(identity_of(a), identity_of(b))) return;
+  const Severity severity = *common < kNextToNothing ? Severity::kHigh : Severity::kMedium;
+  found.push_back({DifferenceCode::kKernels, severity, fmt::format("{:.0f} % of the GPU time in common", *common * 100), "", ""});
+}
+
 bool same_runs(const Sides& sides) {
   return std::equal(sides.a.begin(), sides.a.end(), sides.b.begin(), sides.b.end(),
                     [](const Run* a, const Run* b) { return a->run_id == b->run_id; });
@@ -284,6 +234,7 @@ Comparability comparability_of(const Sides& sides, const CompareOptions& options
   if (!options.other_commands) add_command(facts);
   add_stages(sides, facts);
   for (const Fact& fact : facts) add_difference(sides, fact, result.differences);
+  if (!options.other_commands) add_kernel_difference(sides, result.differences);
   add_stage_difference(sides, has_stages, result.differences);
   std::stable_sort(result.differences.begin(), result.differences.end(),
                    [](const Difference& a, const Difference& b) { return a.severity > b.severity; });

@@ -38,22 +38,12 @@ void check_source(const std::string& metric, const ExpectationSource& expected, 
            "keep a file of expectations for each model");
 }
 
-// Prompts of a server vary in length, and with them the mean of a run by a few tokens. Another workload has prompts of far more or
-// far less: the usual steps are twice the length.
-constexpr double kSamePrompt = 0.05;
-
-bool same_fact(const WorkloadFact& fact, const std::string& a, const std::string& b) {
-  if (a == b || fact.value != &ExpectationSource::prompt_tokens) return a == b;
-  const double of_a = std::strtod(a.c_str(), nullptr), of_b = std::strtod(b.c_str(), nullptr);
-  return of_a > 0 && of_b > 0 && std::abs(of_a - of_b) <= kSamePrompt * std::max(of_a, of_b);
-}
-
 // The first fact in which they are of different workloads. What is not known differs from nothing, and a mean length of prompts not
 // from one close to it.
 std::optional<WorkloadDifference> workload_difference(const ExpectationSource& expected, const ExpectationSource& given) {
   for (const WorkloadFact& fact : kWorkloadFacts) {
     const std::string &a = expected.*fact.value, &b = given.*fact.value;
-    if (!a.empty() && !b.empty() && !same_fact(fact, a, b)) return WorkloadDifference{fact.key, a, b};
+    if (!a.empty() && !b.empty() && !same_part(fact.part, a, b)) return WorkloadDifference{std::string(fact.key()), a, b};
   }
   return std::nullopt;
 }
@@ -155,26 +145,6 @@ std::string capture_mode(const Run& run) {
   return fmt::format("{} ({})", key_of(tracer), key_of(run.import_stats.source_format));
 }
 
-std::string workload_attribute(const Run& run, const char* key) {
-  const auto found = run.model.attributes.find(key);
-  return found != run.model.attributes.end() ? found->second : std::string();
-}
-
-std::string batch_of(const Run& run) {
-  return run.latency.batch ? fmt::format("{:g}", *run.latency.batch) : workload_attribute(run, "batch_size");
-}
-
-// The tokens of one prompt, however many prompts a prefill takes at once.
-std::string prompt_tokens(const Run& run) {
-  if (const double told = std::strtod(workload_attribute(run, "prompt_tokens").c_str(), nullptr); told > 0)
-    return fmt::format("{:.0f}", told);
-  const double batch = std::strtod(batch_of(run).c_str(), nullptr);
-  for (const StageEntry& stage : run.stages)
-    if (stage_kind(stage.name) == StageKind::kPrefill && stage.tokens_per_window)
-      return fmt::format("{:.0f}", *stage.tokens_per_window / (batch > 0 ? batch : 1));
-  return {};
-}
-
 bool key_matches(const std::string& key, const std::string& pattern) { return ::fnmatch(pattern.c_str(), key.c_str(), 0) == 0; }
 
 // As many digits as a file of expectations has.
@@ -236,10 +206,8 @@ const RunMetric* GateRun::find(const std::string& metric) const {
 GateRun gate_run(const Run& run) {
   GateRun out{run.run_id, hardware_key(run), {}, run_metrics(run, kEveryKernel)};
   out.from = {run.run_id, {}, run.software.nl_stage_version, capture_mode(run), run.model.name};
-  out.from.architecture = workload_attribute(run, "architecture");
-  out.from.precision = run.model.precision.empty() ? workload_attribute(run, "dtype") : run.model.precision;
-  out.from.batch = batch_of(run);
-  out.from.prompt_tokens = prompt_tokens(run);
+  const WorkloadIdentity identity = identity_of(run);
+  for (const WorkloadFact& fact : kWorkloadFacts) out.from.*fact.value = identity[fact.part];
   if (const auto& repository = run.workload.repository)
     out.from.commit = repository->revision + (repository->modified.value_or(false) ? "-modified" : "");
   return out;

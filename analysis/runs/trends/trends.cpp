@@ -49,17 +49,23 @@ void judge_series(TrendSeries& series, double min_effect) {
 }  // namespace
 
 std::vector<TrendSeries> trend_series(std::vector<TrendValue> values, TrendBy by, double min_effect) {
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<TrendPoint>> groups;
-  for (TrendValue& value : values)
-    groups[{std::move(value.hardware), std::move(value.model), std::move(value.precision)}].push_back(std::move(value.point));
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, TrendSeries> groups;
+  for (TrendValue& value : values) {
+    TrendSeries& series = groups[{value.hardware, value.model, value.precision, value.workload}];
+    if (series.points.empty())
+      series = {std::move(value.hardware),
+                std::move(value.model),
+                std::move(value.precision),
+                std::move(value.workload),
+                std::move(value.workload_text),
+                {},
+                {},
+                {}};
+    series.points.push_back(std::move(value.point));
+  }
   std::vector<TrendSeries> all;
-  for (auto& [key, points] : groups) {
-    TrendSeries series{std::get<0>(key),
-                       std::get<1>(key),
-                       std::get<2>(key),
-                       by == TrendBy::kCommit ? points_by_commit(points) : std::move(points),
-                       {},
-                       {}};
+  for (auto& [key, series] : groups) {
+    if (by == TrendBy::kCommit) series.points = points_by_commit(series.points);
     if (series.points.empty()) continue;
     judge_series(series, min_effect);
     all.push_back(std::move(series));

@@ -10,10 +10,10 @@ namespace nl::analysis {
 // One recorded value of the metric.
 struct TrendValue {
   TrendPoint point;
-  std::string hardware, model, precision;
+  std::string hardware, model, precision, workload, workload_text;
 };
 
-// The values in the order of time, one series for each hardware, model and precision, with its changes and anomalies.
+// The values in the order of time, one series for each hardware and workload, with its changes and anomalies.
 std::vector<TrendSeries> trend_series(std::vector<TrendValue> values, TrendBy by, double min_effect);
 
 }  // namespace nl::analysis

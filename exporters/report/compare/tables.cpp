@@ -165,6 +165,8 @@ std::string_view difference_words(DifferenceCode code) {
     case DifferenceCode::kNoStage: return "no stage is marked or found";
     case DifferenceCode::kCommand: return "command";
     case DifferenceCode::kMixedSide: return "runs of one side differ in";
+    case DifferenceCode::kInputs: return "inputs of the model";
+    case DifferenceCode::kKernels: return "other kernels:";
   }
   return "";
 }

@@ -15,7 +15,7 @@ namespace {
 // Six runs at 4 ms, six at 5 ms with one of 9.
 Trend made_trend() {
   Trend trend{"tpot_ms", find_metric("tpot_ms"), TrendBy::kDate, 0.01, {}};
-  TrendSeries series{"NVIDIA H200", "a <model>", "bf16", {}, {}, {9}};
+  TrendSeries series{"NVIDIA H200", "a <model>", "bf16", "", "", {}, {}, {9}};
   for (int i = 0; i < 12; ++i)
     series.points.push_back({"run-" + std::to_string(i), "2026-11-" + std::to_string(10 + i) + "T10:00:00Z", "0123456789abcdef",
                              i == 9  ? 9.0
@@ -40,11 +40,18 @@ TEST_CASE("trends: the terminal shows the picture, the change and the anomaly in
   CHECK(has(text, "2026-11-21"));
 }
 
+TEST_CASE("trends: a series is called by its workload where that is known") {
+  Trend trend = made_trend();
+  trend.series[0].workload = "0123456789abcdef";
+  trend.series[0].workload_text = "generate.py, llama, batch 8";
+  CHECK(has(exporters::trend_text(trend, 80), "tpot_ms of NVIDIA H200, generate.py, llama, batch 8, 12 runs\n"));
+}
+
 TEST_CASE("trends: lines of the picture have no more columns than asked for, with one run as with many") {
   Trend trend = made_trend();
   for (int i = 0; i < 500; ++i) trend.series[0].points.push_back(trend.series[0].points[11]);
   trend.series[0].levels[1].last = 512;
-  trend.series.push_back({"", "", "", {trend.series[0].points[0]}, {{0, 1, 4, 4, 4}}, {}});
+  trend.series.push_back({"", "", "", "", "", {trend.series[0].points[0]}, {{0, 1, 4, 4, 4}}, {}});
   const std::string text = exporters::trend_text(trend, 60);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)

@@ -213,3 +213,37 @@ TEST_CASE("ledger: a round that is recorded again stays a round") {
   ledger.record(ledger_run("round", "2026-11-16T11:00:00Z"), "{}", "", "bisect");
   CHECK(ledger.resolve("round").part_of == "bisect");
 }
+
+TEST_CASE("ledger: a run knows its workload, can be found by it, and gets it where an older version recorded the run") {
+  const LedgerPlace place(GENERATE(from_range(test::ledger_databases())));
+  Ledger ledger = place.open();
+  for (const auto& [id, batch] : {std::pair{"one", 1}, {"eight", 8}}) {
+    Run run = ledger_run(id, "2026-11-16T10:00:00Z");
+    run.workload.command = {"python3", "generate.py"};
+    run.latency.batch = batch;
+    ledger.record(run, exporters::run_to_json(run), "");
+  }
+  const LedgerEntry eight = ledger.resolve("eight");
+  CHECK(eight.workload.size() == 16);
+  CHECK(eight.workload_text == "generate.py, batch 8");
+  LedgerFilter same;
+  same.workload = eight.workload.substr(0, 6);
+  CHECK(ids_of(ledger.query(same)) == Ids{"eight"});
+
+  ledger.connection().run("UPDATE runs SET workload = NULL, workload_text = NULL");
+  CHECK(ledger.resolve("eight").workload.empty());
+  ledger.make_workloads();
+  CHECK(ledger.resolve("eight").workload == eight.workload);
+  CHECK(ledger.resolve("one").workload_text == "generate.py, batch 1");
+}
+
+TEST_CASE("ledger: a run without a readable run.json has no known workload, and is not asked for it again") {
+  const LedgerPlace place("sqlite");
+  Ledger ledger = place.open();
+  ledger.record(ledger_run("one", "2026-11-16T10:00:00Z"), "{}", "");
+  ledger.connection().run("UPDATE runs SET workload = NULL");
+  ledger.make_workloads();
+  bool known = false;
+  ledger.connection().select("SELECT workload FROM runs", {}, [&](const database::Row& row) { known = !row.is_null(0); });
+  CHECK(known);
+}

@@ -186,7 +186,7 @@ TEST_CASE("gate: another batch, prompt, precision or architecture is not compara
     CHECK(line.outcome == GateOutcome::kMissing);
     CHECK_FALSE(line.value);
     REQUIRE(line.not_comparable);
-    CHECK(line.not_comparable->key == fact.key);
+    CHECK(line.not_comparable->key == fact.key());
     CHECK(line.not_comparable->expected == "1");
     CHECK(line.not_comparable->given == "8");
     CHECK(only_line(ten, {of(fact.value, "1", run_with("a", 10))}).outcome == GateOutcome::kMet);

@@ -6,8 +6,9 @@ using namespace nl;
 
 namespace {
 
-analysis::TrendValue trend_value(const std::string& run, const std::string& commit, double value, const std::string& hardware = "H200") {
-  return {{run, "2026-11-16T10:00:00Z", commit, value, 1}, hardware, "llama", ""};
+analysis::TrendValue trend_value(const std::string& run, const std::string& commit, double value, const std::string& hardware = "H200",
+                                 const std::string& workload = "") {
+  return {{run, "2026-11-16T10:00:00Z", commit, value, 1}, hardware, "llama", "", workload, workload};
 }
 
 }  // namespace
@@ -20,6 +21,17 @@ TEST_CASE("trends: runs of another GPU are a series of their own, the longest fi
   REQUIRE(series[0].points.size() == 2);
   CHECK(series[0].points[1].run_id == "c");
   CHECK(series[1].hardware == "A100");
+}
+
+TEST_CASE("trends: another workload is a series of its own, also one that is not known") {
+  const auto series = analysis::trend_series({trend_value("a", "", 1, "H200", "generate.py, batch 8"), trend_value("b", "", 2),
+                                              trend_value("c", "", 3, "H200", "generate.py, batch 1"), trend_value("d", "", 4)},
+                                             TrendBy::kDate, 0.01);
+  REQUIRE(series.size() == 3);
+  CHECK(series[0].workload.empty());
+  CHECK(series[0].points.size() == 2);
+  CHECK(series[1].workload_text == "generate.py, batch 1");
+  CHECK(series[2].workload_text == "generate.py, batch 8");
 }
 
 TEST_CASE("trends: a commit is the median of its runs, at the place of its first") {

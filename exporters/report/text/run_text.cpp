@@ -173,7 +173,13 @@ const StageLaunches* launches_in(const KernelEntry& kernel, const std::string& s
 }
 
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage) {
-  return found_in(run.efficiency, [&](const StageEfficiency& entry) { return entry.stage == stage; });
+  // Rows of both tables have the order of the stages: the next one is beside the last one that was found.
+  static thread_local std::size_t next = 0;
+  for (const std::size_t at : {next, next + 1})
+    if (at < run.efficiency.size() && run.efficiency[at].stage == stage) return &run.efficiency[next = at];
+  const StageEfficiency* found = found_in(run.efficiency, [&](const StageEfficiency& entry) { return entry.stage == stage; });
+  next = found == nullptr ? 0 : static_cast<std::size_t>(found - run.efficiency.data());
+  return found;
 }
 
 std::string stage_colour(const Run& run, const std::string& stage) {

@@ -146,7 +146,13 @@ class Staging {
   // Still a run.json afterwards: a host may be called as one of its words.
   void put_run_json() {
     const std::string text = texts_.apply(source_.run_json);
-    run_ = read_run(text, source_.bundle / "run.json");
+    try {
+      run_ = read_run(text, source_.bundle / "run.json");
+    } catch (const Error&) {
+      if (!redacted_.host) throw;
+      throw Error(ErrorKind::kInput, "the host has the name of a field of run.json, which must stay", source_.run.run_id,
+                  "export it without --redact host");
+    }
     staged_.about.run_id = run_.run_id;  // the host may be a part of it
     staged_.about.folder = folder_of(run_.run_id);
     staged_.about.name = run_.name;

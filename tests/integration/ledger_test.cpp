@@ -95,19 +95,22 @@ TEST_CASE("ledger: a bundle that is gone, half or another's is said so, and only
 
 TEST_CASE("ledger: rm deletes what the manifest lists, and keeps and names the rest") {
   Scene scene;
-  const std::string first = imported_as(scene, "one"), second = imported_as(scene, "two");
+  imported_as(scene, "one", {"--copy"});
+  imported_as(scene, "two");
   const fs::path folder = scene.path / "one";
   std::ofstream(folder / "notes.txt") << "my analysis";
-  std::ofstream(folder / "logs" / "mine.txt") << "mine";
+  std::ofstream(folder / "nsys" / "mine.txt") << "mine";
   fs::rename(scene.path / "two", folder / "second");
-  const Words kept = {(folder / "logs" / "mine.txt").string(), (folder / "notes.txt").string(), (folder / "second").string()};
+  const Words kept = {(folder / "notes.txt").string(), (folder / "nsys" / "mine.txt").string(), (folder / "second").string()};
   CHECK(json_of(scene, {"rm", "one", "--bundles", "--dry-run"})["kept"] == kept);
   CHECK(fs::exists(folder / "run.json"));
   const Outcome outcome = scene.nl_stage({"rm", "one", "--bundles"});
   CHECK(outcome.status == 0);
   for (const std::string& path : kept) CHECK(outcome.says("kept " + path));
   CHECK(fs::exists(folder / "notes.txt"));
-  CHECK(fs::exists(folder / "logs" / "mine.txt"));
+  CHECK(fs::exists(folder / "nsys" / "mine.txt"));
+  CHECK_FALSE(fs::exists(folder / "nsys" / "run.sqlite"));
+  CHECK_FALSE(fs::exists(folder / "logs"));
   CHECK(fs::exists(folder / "second" / "run.json"));
   CHECK(fs::exists(folder / "second" / "manifest.json"));
   CHECK_FALSE(fs::exists(folder / "run.json"));

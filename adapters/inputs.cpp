@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <set>
 #include <sstream>
 
 #include "adapters/tensor_types.h"
 #include "model/error.h"
+#include "model/visible_text.h"
 
 namespace nl::adapters {
 namespace {
@@ -119,6 +122,17 @@ void list_open_dimensions(const std::vector<TensorSpec>& specs, const std::map<s
               fmt::format("give {}, or a file with --inputs", fmt::join(missing, " ")));
 }
 
+// Before the bytes are asked for: a slip in --batch must not fill the memory.
+void check_size(const Tensor& tensor, std::size_t bytes) {
+  const double wanted = std::accumulate(tensor.shape.begin(), tensor.shape.end(), static_cast<double>(bytes),
+                                        [](double product, std::int64_t size) { return product * static_cast<double>(size); });
+  const double here = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (wanted > here)
+    refuse(fmt::format("its shape {} takes {}, more than the {} of memory that this machine has", shape_text(tensor.shape),
+                       with_prefix(wanted, "B"), with_prefix(here, "B")),
+           tensor.name, "give smaller sizes with --batch, --dim or --shape");
+}
+
 Tensor made(const TensorSpec& spec, bool zeros, const std::map<std::string, std::int64_t>& dims, Dice& dice) {
   const std::string dtype = spec.dtype.empty() ? "float32" : spec.dtype;
   const auto bytes = bytes_of(dtype);
@@ -127,6 +141,7 @@ Tensor made(const TensorSpec& spec, bool zeros, const std::map<std::string, std:
   for (std::size_t axis = 0; axis < spec.shape.size(); ++axis)
     tensor.shape.push_back(spec.shape[axis].size >= 0 ? spec.shape[axis].size : dims.at(key_of(spec, axis)));
   const std::size_t values = values_in(tensor.shape);
+  check_size(tensor, *bytes);
   if (zeros) tensor.data.resize(values * *bytes);
   else
     for (std::size_t n = 0; n < values; ++n) put_random(tensor.data, dtype, *bytes, dice);

@@ -9,6 +9,7 @@
 #include "adapters/inputs.h"
 #include "adapters/tensor_types.h"
 #include "model/error.h"
+#include "model/input_bounds.h"
 
 namespace nl::adapters {
 namespace {
@@ -50,6 +51,7 @@ std::string between(const std::string& header, const std::string& before, char a
 }
 
 std::vector<std::int64_t> sizes_of(const std::string& text) {
+  if (text.find_first_not_of("0123456789L, ") != std::string::npos) damaged("the shape of an array holds something else than sizes");
   std::vector<std::int64_t> sizes;
   for (std::size_t at = 0; (at = text.find_first_of("0123456789", at)) != std::string::npos;) {
     std::size_t end = text.find_first_not_of("0123456789", at);
@@ -104,14 +106,17 @@ std::size_t end_of_directory(Bytes bytes) {
   damaged("this is no zip archive: its directory is missing");
 }
 
-Tensor entry_at(Bytes bytes, std::size_t at, const std::string& name) {
+// `left`: the bytes of the file that no entry before has used. Entries that share their bytes could unpack a file any number of times.
+Tensor entry_at(Bytes bytes, std::size_t at, const std::string& name, std::size_t& left) {
   const auto method = number_at<std::uint16_t>(bytes, at + 10);
   const std::size_t packed_size = number_at<std::uint32_t>(bytes, at + 20), size = number_at<std::uint32_t>(bytes, at + 24);
   const std::size_t local = number_at<std::uint32_t>(bytes, at + 42);
   if (packed_size == 0xffffffffu || local == 0xffffffffu) damaged("archives of more than 4 GB are not read");
-  if (size / 1100 > packed_size) damaged("an array would take a thousand times its packed size");  // deflate cannot
+  if (size / kMostInflation > packed_size) damaged("an array would take a thousand times its packed size");  // deflate cannot
   const std::size_t data = local + 30 + number_at<std::uint16_t>(bytes, local + 26) + number_at<std::uint16_t>(bytes, local + 28);
   const Bytes packed = part(bytes, data, packed_size);
+  if (packed_size > left) damaged("arrays of the archive share their bytes");
+  left -= packed_size;
   if (method != 0 && method != 8) damaged("an array is packed in a way that NumPy does not use");
   return method == 0 ? array_of(packed, name) : array_of(inflated(packed, size), name);
 }
@@ -121,12 +126,13 @@ std::vector<Tensor> archive_of(Bytes bytes) {
   const auto entries = number_at<std::uint16_t>(bytes, end + 10);
   std::size_t at = number_at<std::uint32_t>(bytes, end + 16);
   std::vector<Tensor> tensors;
+  std::size_t left = bytes.size();
   for (std::uint16_t n = 0; n < entries; ++n) {
     if (number_at<std::uint32_t>(bytes, at) != kEntry) damaged("the directory of the archive is damaged");
     const std::size_t name_size = number_at<std::uint16_t>(bytes, at + 28);
     std::string name = text_of(part(bytes, at + 46, name_size));
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
-    tensors.push_back(entry_at(bytes, at, name));
+    tensors.push_back(entry_at(bytes, at, name, left));
     at += 46 + name_size + number_at<std::uint16_t>(bytes, at + 30) + number_at<std::uint16_t>(bytes, at + 32);
   }
   return tensors;

@@ -6,6 +6,7 @@
 #include "exporters/gate/gate_reports.h"
 #include "model/comparison.h"
 #include "model/error.h"
+#include "model/visible_text.h"
 #include "orchestrator/bundle/bundle.h"
 #include "runs/gate/gate.h"
 #include "runs/ledger/bundles.h"
@@ -32,7 +33,7 @@ int list_metrics(const GateFlags& flags) {
   for (const std::string& name : flags.request.runs) {
     const Run run = runs::named_run(name);
     nlohmann::ordered_json metrics = nlohmann::ordered_json::array();
-    if (!flags.json) write_out("{} on {}\n", run.run_id, hardware_key(run));
+    if (!flags.json) write_out("{} on {}\n", run.run_id, visible_line(hardware_key(run)));
     for (const RunMetric& metric : run_metrics(run, kEveryKernel))
       if (flags.json) metrics.push_back(listed(metric));
       else write_out("  {} {}\n", metric.key, exporters::metric_value_text(*metric.info, metric.value));

@@ -23,14 +23,15 @@ int import(const ImportFlags& flags) {
   if (!flags.ledger.empty()) config.sets.push_back("ledger.path=" + flags.ledger);
   if (flags.keep_env) config.sets.push_back("artifacts.keep_env=true");
   orchestrator::ImportRequest request;
-  request.record = runs::record_run;
+  runs::LaterRecord later;
+  request.record = later.keep();
   request.config = orchestrator::load_config(config);
   for (const auto& [format, files] : flags.of_format) request.files[format].assign(files.begin(), files.end());
   for (const auto& file : flags.files) orchestrator::add_input(file, request);
   request.out = flags.out;
   request.copy = flags.copy;
   orchestrator::ProcessLauncher launcher;
-  return print_result(orchestrator::import_captures(request, launcher), flags.json);
+  return print_result(orchestrator::import_captures(request, launcher), flags.json, [&](const Run& run) { return later.record(run); });
 }
 
 }  // namespace

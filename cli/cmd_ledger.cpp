@@ -73,17 +73,29 @@ std::vector<runs::LedgerEntry> chosen_runs(const RmFlags& flags, runs::Ledger& l
   return entries;
 }
 
+// Returns what is kept in its folder, since it is not the run's.
+std::vector<std::filesystem::path> remove_run(const RmFlags& flags, runs::Ledger& ledger, const runs::LedgerEntry& entry) {
+  std::vector<std::filesystem::path> kept;
+  if (flags.bundles && runs::bundle_state(entry) != runs::BundleState::kGone)
+    kept = flags.dry_run ? runs::not_of_the_run(entry) : runs::delete_bundle(entry);
+  if (!flags.dry_run) ledger.remove(entry.run_id);
+  return kept;
+}
+
 int remove_runs(const RmFlags& flags) {
   runs::Ledger ledger = open_ledger(flags.ledger);
   const auto entries = chosen_runs(flags, ledger);
-  auto removed = nlohmann::ordered_json::array();
+  auto removed = nlohmann::ordered_json::array(), kept = nlohmann::ordered_json::array();
   for (const auto& entry : entries) {
-    if (!flags.dry_run && flags.bundles && runs::bundle_state(entry) != runs::BundleState::kGone) runs::delete_bundle(entry);
-    if (!flags.dry_run) ledger.remove(entry.run_id);
+    const auto others = remove_run(flags, ledger, entry);
     removed.push_back(entry.run_id);
     if (!flags.json) write_out("{}{}\n", flags.dry_run ? "would remove " : "removed ", entry.run_id);
+    for (const auto& other : others) {
+      kept.push_back(other.string());
+      if (!flags.json) write_out("{}{} (not in the run's manifest)\n", flags.dry_run ? "would keep " : "kept ", other.string());
+    }
   }
-  if (flags.json) write_json({{"removed", removed}, {"dry_run", flags.dry_run}});
+  if (flags.json) write_json({{"removed", removed}, {"kept", kept}, {"dry_run", flags.dry_run}});
   else if (entries.empty()) write_out("Nothing to remove.\n");
   return 0;
 }
@@ -140,9 +152,10 @@ void add_rm(CLI::App& app, std::function<int()>& action) {
   verb->add_option("runs", flags->runs, kRunNameHelp)->type_name("RUN");
   verb->add_option("--keep-last", flags->keep_last, "remove all but the newest so many")->check(above_zero<std::int64_t>())->type_name("N");
   verb->add_flag("--tagged-too", flags->tagged_too, "with --keep-last: runs with a tag are counted and removed, too");
-  verb->add_flag("--bundles", flags->bundles, "delete their bundles, too; a folder that is not the run's own is left and named");
+  verb->add_flag("--bundles", flags->bundles,
+                 "delete their bundles, too: the files of the run's manifest; anything else in the folder is kept and named");
   verb->add_flag("--dry-run", flags->dry_run, "say what would be removed");
-  verb->add_flag("--json", flags->json, "print {removed: [run_id], dry_run}");
+  verb->add_flag("--json", flags->json, "print {removed: [run_id], kept: [path], dry_run}");
   add_ledger_flag(*verb, flags->ledger);
   verb->footer(
       "Examples:\n"

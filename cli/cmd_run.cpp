@@ -50,7 +50,9 @@ int run_verb(const RunVerbFlags& flags) {
   const orchestrator::Config config = orchestrator::load_config(request);
   if (flags.dry_run) return print_plan(config, flags, flags.json);
   orchestrator::ProcessLauncher launcher;
-  return print_result(orchestrator::run_workload({config, flags.out, echo_of(flags), runs::record_run}, launcher), flags.json);
+  runs::LaterRecord later;
+  orchestrator::RunResult result = orchestrator::run_workload({config, flags.out, echo_of(flags), later.keep()}, launcher);
+  return print_result(std::move(result), flags.json, [&](const Run& run) { return later.record(run); });
 }
 
 struct PlanFlags : RunFlags {

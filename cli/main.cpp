@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <functional>
+#include <new>
 
 #include "cli/exit_status.h"
 #include "cli/output.h"
@@ -24,6 +25,10 @@ int main(int argc, char** argv) {
     return status;
   } catch (const Error& error) {
     return print_failure(error, json);
+  } catch (const std::bad_alloc&) {
+    return print_failure({ErrorKind::kInput, "the memory is not enough for this input", "nl-stage",
+                          "give a smaller capture or smaller sizes, or allow nl-stage more memory (ulimit -v, the job's limit)"},
+                         json);
   } catch (const std::exception& broken) {
     return print_failure({ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug in nl-stage; please report it"}, json);
   }

@@ -99,7 +99,6 @@ void print_places(const orchestrator::RunResult& result) {
   write_out("\n");
   write_text(key_of(result.run.status), stdout, colour_of(result.run.status));
   write_out(": {}\n", result.bundle.string());
-  if (!result.ledger.location.empty()) write_out("ledger: {} ({})\n", result.run.run_id, result.ledger.location);
   const std::filesystem::path report = result.bundle / "report.html";
   std::error_code ignored;
   if (!std::filesystem::exists(report, ignored)) return;
@@ -175,9 +174,10 @@ int print_failure(const Error& error, bool json) {
   return exit_status_of(error.kind);
 }
 
-int print_result(const orchestrator::RunResult& result, bool json) {
+int print_result(orchestrator::RunResult result, bool json, const RecordResult& record) {
   const int status = exit_status_of(result.failure, result.interrupt_signal);
   if (json) {
+    if (record) result.ledger = record(result.run);
     print_json(result, status);
   } else {
     print_stages(result.run);
@@ -189,6 +189,8 @@ int print_result(const orchestrator::RunResult& result, bool json) {
   std::fflush(stdout);
   for (const auto& problem : result.run.problems)
     print_lines(words_of(problem.code).severity == Severity::kHigh, problem.what, problem.where, problem.fix);
+  if (record && !json) result.ledger = record(result.run);
+  if (!json && !result.ledger.location.empty()) write_out("ledger: {} ({})\n", result.run.run_id, result.ledger.location);
   if (const auto& failure = result.ledger.failure)
     print_lines(false, "The run is not in the ledger: " + failure->message, failure->where, failure->fix);
   return status;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/output.h"
@@ -9,8 +10,10 @@
 namespace nl::cli {
 
 // How run and import end: the top rows, how fast it is, what limits it, where the report is, what went wrong; or JSON on stdout.
-// Returns the exit status.
-int print_result(const orchestrator::RunResult& result, bool json);
+// `record` puts the run into the ledger once the rest is printed: a ledger may keep us waiting. JSON is one document, so there it comes
+// before. Returns the exit status.
+using RecordResult = std::function<orchestrator::LedgerRecord(const Run& run)>;
+int print_result(orchestrator::RunResult result, bool json, const RecordResult& record = {});
 
 // error: … / where: … / fix: …, on stderr.
 void print_error(const Error& error);

@@ -11,6 +11,7 @@
 #include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/value_checks.h"
+#include "model/visible_text.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/machine/tools.h"
@@ -92,7 +93,7 @@ void print_entries(const char* title, const std::vector<QueueEntry>& entries) {
 
 void print_status(const CommandQueue& queue) {
   const auto owner = runs::MachineLock::owner(runs::machine_lock_file());
-  if (owner) write_out("runner   process {} since {}: {}\n", owner->pid, owner->since, owner->purpose);
+  if (owner) write_out("runner   process {} since {}: {}\n", owner->pid, visible_line(owner->since), visible_line(owner->purpose));
   else write_out("runner   none\n");
   print_entries("running", queue.running());
   print_entries("queued", queue.waiting());

@@ -253,6 +253,12 @@ std::string known_formats() {
   return all + "or a bundle";
 }
 
+// Of a run that was killed: config.yaml and the logs are there from the start, run.json comes last.
+bool is_unfinished_bundle(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / "config.yaml", ignored) && fs::is_directory(folder / "logs", ignored);
+}
+
 void add_input(const fs::path& path, ImportRequest& request) {
   std::error_code ignored;
   if (!fs::exists(path, ignored))
@@ -262,7 +268,7 @@ void add_input(const fs::path& path, ImportRequest& request) {
     throw Error(ErrorKind::kInput, "no format that nl-stage reads", path.string(), advice_on(path));
   }
   const std::size_t before = request.all_files().size();
-  if (fs::exists(path / "run.json", ignored)) add_bundle(path, request);
+  if (fs::exists(path / "run.json", ignored) || is_unfinished_bundle(path)) add_bundle(path, request);
   else
     for (const auto& file : files_in(path)) add_file(file, request);
   if (request.all_files().size() == before)

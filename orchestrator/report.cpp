@@ -11,6 +11,7 @@
 #include "exporters/report/text/figure_text.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/bundle/read_run.h"
@@ -47,7 +48,8 @@ void update_manifest(const fs::path& folder, ReportResult& result) {
   const fs::path file = folder / "manifest.json";
   if (!fs::exists(file)) return;
   try {
-    ordered_json manifest = ordered_json::parse(read_run_text(file));
+    const std::string text = read_run_text(file);
+    ordered_json manifest = ordered_json::parse(json_within_bounds(text, file.string()));
     std::vector<ordered_json> entries = manifest.at("files").get<std::vector<ordered_json>>();
     for (const std::string& name : result.files) {
       std::erase_if(entries, [&](const ordered_json& entry) { return entry.at("path") == name; });

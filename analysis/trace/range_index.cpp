@@ -3,13 +3,20 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "model/error.h"
 
 namespace nl::analysis {
+namespace {
+
+constexpr std::uint32_t kNotLookedFor = kNone - 1;
+
+}  // namespace
 
 RangeIndex::RangeIndex(const Trace& trace, std::optional<Ns> open_end_ns, Of of) : trace_(trace), open_end_ns_(open_end_ns) {
   lanes_.resize(trace.threads.size());
+  parents_.assign(trace.ranges.size(), kNotLookedFor);
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     const Range& range = trace.ranges[i];
     if (of == Of::kWorkload && is_found_stage(trace, range)) continue;
@@ -23,6 +30,7 @@ RangeIndex::RangeIndex(const Trace& trace, std::optional<Ns> open_end_ns, Of of)
       return end_a != end_b ? end_a > end_b : a < b;
     });
     for (std::uint32_t range : lane.ranges) lane.starts.push_back(trace.ranges[range].start_ns);
+    find_parents(lane);
     std::size_t leaves = std::bit_ceil(std::max<std::size_t>(lane.ranges.size(), 1));
     lane.latest_end.assign(2 * leaves, std::numeric_limits<Ns>::min());
     for (std::size_t i = 0; i < lane.ranges.size(); ++i) lane.latest_end[leaves + i] = this->end_ns(lane.ranges[i]);
@@ -65,7 +73,35 @@ Ns RangeIndex::next_start_ns(std::uint32_t thread, Ns time_ns) const {
   return next == starts.end() ? std::numeric_limits<Ns>::max() : *next;
 }
 
+// One pass with a stack: thousands of nested ranges would each find all of those around them. Ranges with the same times stand beside each
+// other in the lane; each of them is around the others.
+void RangeIndex::find_parents(Lane& lane) {
+  std::vector<std::size_t> open;  // the first of each group of equal times, outermost first
+  const auto times = [&](std::size_t at) { return std::pair(lane.starts[at], end_ns(lane.ranges[at])); };
+  for (std::size_t first = 0, next = 0; first < lane.ranges.size(); first = next) {
+    const auto [start, end] = times(first);
+    while (next < lane.ranges.size() && times(next) == std::pair(start, end)) ++next;
+    if (end <= start) continue;  // what only touches such a range is around it, too: parent_of() looks for it
+    while (!open.empty() && times(open.back()).second < end) {
+      if (times(open.back()).second > start) lane.nested = false;
+      open.pop_back();
+    }
+    const std::uint32_t outer = open.empty() ? kNone : lane.ranges[open.back()];
+    for (std::size_t at = first; at < next; ++at) {
+      const std::uint32_t other = next - first < 2 ? outer : lane.ranges[at == first ? first + 1 : first];
+      parents_[lane.ranges[at]] = other;
+    }
+    open.push_back(first);
+  }
+}
+
 std::uint32_t RangeIndex::parent_of(std::uint32_t range) const {
+  const std::uint32_t thread = trace_.ranges[range].thread;
+  const bool known = thread < lanes_.size() && lanes_[thread].nested && parents_[range] != kNotLookedFor;
+  return known ? parents_[range] : shortest_around(range);
+}
+
+std::uint32_t RangeIndex::shortest_around(std::uint32_t range) const {
   const Range& child = trace_.ranges[range];
   std::vector<std::uint32_t> around;
   enclosing(child.thread, child.start_ns, end_ns(range), around);

@@ -37,13 +37,18 @@ class RangeIndex {
     std::vector<std::uint32_t> ranges;
     std::vector<Ns> starts;
     std::vector<Ns> latest_end;  // node i has the children 2i and 2i + 1; the leaves are the last half
+    bool nested = true;          // no two of them overlap without one enclosing the other
   };
   void collect(const Lane& lane, std::size_t node, std::size_t begin, std::size_t width, std::size_t limit, Ns end_ns,
                std::vector<std::uint32_t>& out) const;
 
   const Trace& trace_;
   std::optional<Ns> open_end_ns_;
-  std::vector<Lane> lanes_;  // by thread
+  void find_parents(Lane& lane);
+  std::uint32_t shortest_around(std::uint32_t range) const;
+
+  std::vector<Lane> lanes_;             // by thread
+  std::vector<std::uint32_t> parents_;  // by range, of nested lanes
 };
 
 // The kernels and memory operations of a trace in the order of the calls that launched them, so that those

@@ -10,6 +10,7 @@
 #include "exporters/report/text/markdown.h"
 #include "model/comparison.h"
 #include "model/text_table.h"
+#include "model/visible_text.h"
 #include "model/words.h"
 
 namespace nl::exporters {
@@ -32,7 +33,9 @@ std::string line_range(const GateLine& line) {
   return line.low ? fmt::format("{} to {}", line_value(line, line.low), line_value(line, line.high)) : kNoValue;
 }
 
-std::string result_title(const GateResult& result) { return fmt::format("{}, {}", result.hardware, join(result.runs)); }
+std::string result_title(const GateResult& result) {
+  return fmt::format("{}, {}", visible_line(result.hardware), visible_line(join(result.runs)));
+}
 
 // What failed first, then in the order of the file.
 std::vector<const GateLine*> ordered(const GateResult& result) {
@@ -55,9 +58,9 @@ std::string changes_text(const GateReport& report) {
   for (const GateChange& change : report.changes) {
     const RunMetricInfo& info = *find_metric(change.metric);
     const std::string after = metric_value_text(info, change.after);
-    out += change.before
-               ? fmt::format("{}, {}: {} is now {}\n", change.hardware, change.metric, metric_value_text(info, *change.before), after)
-               : fmt::format("{}, {}: now expected, {}\n", change.hardware, change.metric, after);
+    out += change.before ? fmt::format("{}, {}: {} is now {}\n", visible_line(change.hardware), visible_line(change.metric),
+                                       metric_value_text(info, *change.before), after)
+                         : fmt::format("{}, {}: now expected, {}\n", visible_line(change.hardware), visible_line(change.metric), after);
   }
   for (const std::string& file : report.changed_files) out += fmt::format("wrote {}\n", file);
   for (const std::string& note : report.notes) out += fmt::format("note: {}\n", note);

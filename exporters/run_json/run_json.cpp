@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exporters/run_json/parts.h"
+#include "model/input_bounds.h"
 #include "model/run_metrics.h"
 
 namespace nl::exporters {
@@ -74,7 +75,7 @@ void JsonReader::refuse(const std::string& what) const {
 
 nlohmann::json parsed_json(std::string_view text, const JsonDocument& about) {
   try {
-    return nlohmann::json::parse(text);
+    return nlohmann::json::parse(json_within_bounds(text, about.where));
   } catch (const nlohmann::json::exception& broken) {
     throw Error(ErrorKind::kInput, about.what + ": " + broken.what(), about.where, about.fix);
   }
@@ -112,7 +113,7 @@ std::string run_json_schema() {
 Run run_from_json(std::string_view text) {
   nlohmann::json document;
   try {
-    document = nlohmann::json::parse(text);
+    document = nlohmann::json::parse(json_within_bounds(text, "run.json"));
   } catch (const nlohmann::json::exception& broken) {
     throw Error(ErrorKind::kInput, fmt::format("not JSON: {}", broken.what()), "run.json", "is the file whole, and is it a run.json?");
   }

@@ -72,6 +72,14 @@ bool claim_given(const fs::path& out) {
 
 }  // namespace
 
+void make_private(const fs::path& bundle) {
+  constexpr auto kOthers = fs::perms::group_all | fs::perms::others_all;
+  std::error_code ignored;
+  fs::permissions(bundle, fs::perms::owner_all, ignored);
+  for (auto at = fs::recursive_directory_iterator(bundle, ignored); at != fs::end(at); at.increment(ignored))
+    if (!at->is_symlink(ignored)) fs::permissions(at->path(), kOthers, fs::perm_options::remove, ignored);
+}
+
 std::uint32_t random_bits() {
   std::uint32_t bits = 0;
   if (::getrandom(&bits, sizeof bits, 0) != sizeof bits)
@@ -91,6 +99,7 @@ Bundle Bundle::create(const Request& request, std::chrono::system_clock::time_po
     bundle.was_there_ = claim_given(request.out);
     bundle.path_ = fs::absolute(request.out);
   }
+  make_private(bundle.path_);  // before anything is in it
   // Both a need and the test that this folder can be written to.
   make_folders(bundle.path_ / "logs");
   bundle.write("config.yaml", "");

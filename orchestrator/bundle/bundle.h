@@ -38,6 +38,10 @@ class Bundle {
   bool was_there_ = false;
 };
 
+// A capture may hold the environment of the workload: no other user may read a bundle. The folder becomes 0700, and what is in it loses
+// the rights of group and others. What belongs to another user stays as it is.
+void make_private(const std::filesystem::path& bundle);
+
 // Random bits from Linux itself. A static libstdc++ with its std::random_device would need glibc 2.36; Ubuntu 22.04 has 2.35.
 std::uint32_t random_bits();
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
@@ -85,7 +86,8 @@ std::vector<ManifestFile> read_manifest(const fs::path& bundle) {
                 "wait for its run to end, or use a whole copy of the bundle");
   try {
     std::vector<ManifestFile> files;
-    const auto manifest = nlohmann::json::parse(read_run_text(path));
+    const std::string text = read_run_text(path);
+    const auto manifest = nlohmann::json::parse(json_within_bounds(text, path.string()));
     for (const auto& file : manifest.at("files"))
       files.push_back({file.at("path"), file.at("size_bytes"), file.at("sha256").is_null() ? "" : file.at("sha256").get<std::string>()});
     return files;
@@ -95,6 +97,9 @@ std::vector<ManifestFile> read_manifest(const fs::path& bundle) {
   }
 }
 
-void Bundle::write_manifest(const Run& run) const { write(kManifestFile, manifest_text(run, files_with_digests(path_))); }
+void Bundle::write_manifest(const Run& run) const {
+  write(kManifestFile, manifest_text(run, files_with_digests(path_)));
+  make_private(path_);  // the tools write their files as the user's umask has it
+}
 
 }  // namespace nl::orchestrator

@@ -115,12 +115,14 @@ using TextFunction = std::function<std::string(std::string_view)>;
 
 void call_text_function(sqlite3_context* context, int, sqlite3_value** values) {
   const auto& function = *static_cast<const TextFunction*>(sqlite3_user_data(context));
-  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values[0]));
+  const bool blob = sqlite3_value_type(values[0]) == SQLITE_BLOB;
+  const auto* text = static_cast<const char*>(blob ? sqlite3_value_blob(values[0]) : sqlite3_value_text(values[0]));
   const std::string changed = function({text ? text : "", static_cast<std::size_t>(sqlite3_value_bytes(values[0]))});
+  if (blob) return sqlite3_result_blob(context, changed.data(), static_cast<int>(changed.size()), SQLITE_TRANSIENT);
   sqlite3_result_text(context, changed.data(), static_cast<int>(changed.size()), SQLITE_TRANSIENT);
 }
 
-// Of columns that are declared as text: a trace has millions of rows of numbers.
+// Of columns that are declared as text: a trace has millions of rows of numbers. A text may be stored as a BLOB in them.
 std::uint64_t redact_tables(SQLite::Database& db, const TextFunction& redacted) {
   if (sqlite3_create_function(db.getHandle(), "nl_redacted", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, const_cast<TextFunction*>(&redacted),
                               call_text_function, nullptr, nullptr) != SQLITE_OK)
@@ -131,7 +133,7 @@ std::uint64_t redact_tables(SQLite::Database& db, const TextFunction& redacted) 
     for (const std::string& column : texts_of(
              db, fmt::format("SELECT name FROM pragma_table_info({}) WHERE type LIKE '%TEXT%' OR type LIKE '%CHAR%'", quoted(table, '\''))))
       changed += static_cast<std::uint64_t>(
-          db.exec(fmt::format("UPDATE {0} SET {1} = nl_redacted({1}) WHERE typeof({1}) = 'text' AND nl_redacted({1}) <> {1}",
+          db.exec(fmt::format("UPDATE {0} SET {1} = nl_redacted({1}) WHERE typeof({1}) IN ('text', 'blob') AND nl_redacted({1}) <> {1}",
                               quoted(table, '"'), quoted(column, '"'))));
   return changed;
 }

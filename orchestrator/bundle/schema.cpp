@@ -19,6 +19,7 @@
 #include "exporters/run_json/run_json.h"
 #include "model/comparison.h"
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "model/run.h"
 #include "model/suite_report.h"
 
@@ -68,7 +69,7 @@ const FileFormat& format_of(const json& document) {
 
 json parse(std::string_view text, const std::string& where) {
   try {
-    return json::parse(text);
+    return json::parse(json_within_bounds(text, where));
   } catch (const json::exception& broken) {
     throw Error(ErrorKind::kInput, fmt::format("not JSON: {}", broken.what()), where, "is the file whole, and is it a run.json?");
   }

@@ -92,11 +92,13 @@ class Composer {
   void add_runner(const fs::path& given) {
     std::error_code failed;
     std::optional<ConfFile> file;
-    if (fs::exists(given, failed)) file = file_on_disk(given);
+    const bool folder = fs::is_directory(given, failed);  // one called "deep" hides no preset
+    if (!folder && fs::exists(given, failed)) file = file_on_disk(given);
     ConfFiles here = files_;
     here.ask_first("conf");
     // A name goes through the folders; a path that is not there is an error, not another file of that name.
     if (!file && !given.has_parent_path()) file = find_preset(given.string(), here, {"runner/"});
+    if (!file && folder) file = file_on_disk(given);  // which says that it is one
     if (!file) no_such_preset(given.string(), "--config", here, kRunners);
     if (const fs::path own = file->text_built_in ? fs::path() : conf_folder_of(file->disk); !own.empty()) files_.ask_first(own);
     add_file(*file);

@@ -33,7 +33,7 @@ const std::vector<ConfigKey> kRunKeys = {
                                                       "and note the model's shape, without a change to the program"},
     {NL_KEY(mark, host_samples_hz),
      .help = "with mark.auto: how often a second the Python stacks of workloads that use PyTorch are sampled in the tracing pass, "
-             "at no more than 1 % of their time; 0: off",
+             "at no more than 1.6 % of their time; 0: off",
      .least = 0, .most = 1000},
     {NL_KEY(mark, operators),
      .help = "run a Python workload that uses PyTorch once more, to record its operators, their shapes and the model's layers; "

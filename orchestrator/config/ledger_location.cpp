@@ -20,6 +20,8 @@ std::string variable(const char* name) {
 
 }  // namespace
 
+bool ledger_is_off(const std::string& asked) { return (asked.empty() ? variable(kLedgerVariable) : asked) == kNoLedger; }
+
 std::string ledger_location(const std::string& asked) {
   const std::string named = asked.empty() ? variable(kLedgerVariable) : asked;
   if (named == kNoLedger) return {};

@@ -12,6 +12,9 @@ inline constexpr const char* kLedgerVariable = "NL_STAGE_LEDGER";
 // ~/.local/share. Empty where the variable is "off", or where there is no home folder.
 std::string ledger_location(const std::string& asked);
 
+// "off" was asked for, or is in the variable.
+bool ledger_is_off(const std::string& asked);
+
 bool is_postgresql_url(std::string_view location);
 
 // postgresql://me:secret@host/db → postgresql://me@host/db, for messages and files

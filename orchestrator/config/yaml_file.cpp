@@ -1,13 +1,17 @@
 #include "orchestrator/config/yaml_file.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <sstream>
 #include <utility>
 
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "orchestrator/config/nearest.h"
 
 namespace nl::orchestrator {
@@ -19,6 +23,80 @@ constexpr int kDeepest = 32;  // an alias can make a tree that contains itself
 
 YamlTree::Place place_of(const YAML::Mark& mark) {
   return mark.is_null() ? YamlTree::Place{} : YamlTree::Place{mark.line + 1, mark.column + 1};
+}
+
+// Counts what a text would become, before its tree is made. Aliases count as often as they are used.
+class BoundsCheck : public YAML::EventHandler {
+ public:
+  explicit BoundsCheck(const Where& where) : where_(where) {}
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    // yaml-cpp leaves a comma that belongs to no list where it is, and makes one empty document of it after the other.
+    if (documents_++ > 0 && mark.pos == document_.pos)
+      throw Error(ErrorKind::kConfig, "this is no valid YAML: a value cannot begin with a comma", where_(place_of(mark)),
+                  "remove the comma, or put quotes around the value");
+    document_ = mark;
+    sizes_.clear();
+    open_.clear();
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(mark, anchor); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, const std::string&) override { add(mark, anchor); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto known = sizes_.find(anchor);  // not known: an alias of what is still open, which convert() refuses
+    const std::size_t size = known == sizes_.end() ? 1 : known->second;
+    if ((aliased_ += size) > kMostAliasedValues)
+      refuse_out_of_bounds(ErrorKind::kConfig, fmt::format("the aliases stand for more than {} values", kMostAliasedValues),
+                           where_(place_of(mark)));
+    for (Open& each : open_) each.size += size;
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    begin(mark, anchor);
+  }
+  void OnSequenceEnd() override { end(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    begin(mark, anchor);
+  }
+  void OnMapEnd() override { end(); }
+
+ private:
+  struct Open {
+    YAML::anchor_t anchor;
+    std::size_t size;
+  };
+
+  void add(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (++values_ > kYamlBounds.values)
+      refuse_out_of_bounds(ErrorKind::kConfig, fmt::format("there are more than {} values", kYamlBounds.values), where_(place_of(mark)));
+    for (Open& each : open_) ++each.size;
+    if (anchor != YAML::NullAnchor) sizes_[anchor] = 1;
+  }
+  void begin(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    add(mark, YAML::NullAnchor);
+    open_.push_back({anchor, 1});
+    if (open_.size() > kYamlBounds.depth)
+      refuse_out_of_bounds(ErrorKind::kConfig, fmt::format("the values are nested more than {} deep", kYamlBounds.depth),
+                           where_(place_of(mark)));
+  }
+  void end() {
+    if (open_.back().anchor != YAML::NullAnchor) sizes_[open_.back().anchor] = open_.back().size;
+    open_.pop_back();
+  }
+
+  const Where& where_;
+  std::size_t documents_ = 0, values_ = 0, aliased_ = 0;
+  YAML::Mark document_;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, std::size_t> sizes_;  // of what has an anchor, its aliases resolved
+};
+
+const std::string& within_bounds(const std::string& text, const Where& where) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  BoundsCheck check(where);
+  while (parser.HandleNextDocument(check)) {
+  }
+  return text;
 }
 
 YamlTree convert(const YAML::Node& node, const Where& where, int depth);
@@ -56,7 +134,7 @@ YamlTree convert(const YAML::Node& node, const Where& where, int depth) {
 
 YamlTree parse(const std::string& text, const Where& where) {
   try {
-    const auto documents = YAML::LoadAll(text);
+    const auto documents = YAML::LoadAll(within_bounds(text, where));
     if (documents.empty()) return {};
     if (documents.size() > 1)
       throw Error(ErrorKind::kConfig, "there is more than one YAML document", where(place_of(documents[1].Mark())),
@@ -138,6 +216,10 @@ YamlTree read_yaml_file(const ConfFile& file, const YamlFileKind& kind) {
   if (tree.kind != YamlTree::Kind::kMap)
     throw Error(ErrorKind::kConfig, fmt::format("the {} holds no keys", kind.name), where(tree.place), kind.when_no_map);
   return tree;
+}
+
+void check_yaml_bounds(const std::string& text, const std::string& where) {
+  within_bounds(text, [&](YamlTree::Place place) { return fmt::format("{}:{}:{}", where, place.line, place.column); });
 }
 
 YamlTree read_yaml_value(std::string_view text, const std::string& where) {

@@ -53,6 +53,10 @@ YamlTree read_yaml_file(const ConfFile& file, const YamlFileKind& kind = {});
 // The value of a --set: any YAML scalar, list or map. `where` names it in errors.
 YamlTree read_yaml_value(std::string_view text, const std::string& where);
 
+// Before anything but this file hands a text to yaml-cpp. Error(kConfig) where it would take too much memory; YAML::Exception where it is
+// not YAML.
+void check_yaml_bounds(const std::string& text, const std::string& where);
+
 // "conf/runner/deep.yaml:3:7"
 std::string yaml_where(const ConfFile& file, YamlTree::Place place);
 

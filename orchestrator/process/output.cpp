@@ -110,6 +110,11 @@ void ProgressLine::write(const std::string& line) {
 }
 
 // Blanks and carriage returns only: no escape sequences, so NO_COLOR has nothing to forbid.
+void ProgressLine::add(const std::string& words) {
+  label_ += (label_.empty() ? "" : ", ") + words;
+  last_second_ = -1;
+}
+
 void ProgressLine::erase() {
   if (shown_ == 0) return;
   std::string blank = "\r" + std::string(shown_, ' ') + "\r";

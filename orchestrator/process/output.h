@@ -17,6 +17,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   void update(double elapsed_s);
+  void add(const std::string& words);  // behind the label
   void erase();
   void finish(double elapsed_s);  // leaves the line with what it took, if there was one
 

@@ -19,7 +19,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
+#include "model/visible_text.h"
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/process/output.h"
 #include "orchestrator/process/tree.h"
@@ -137,6 +139,8 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr double kAskSeconds = 0.2;      // between two questions whether it is enough
+constexpr double kLookSeconds = 0.25;    // between two looks at what outlives argv[0]
+constexpr double kWorkingShare = 0.1;    // of a processor: what uses less does nothing, or polls
 constexpr double kSettleSeconds = 1;     // for what ends by itself just after argv[0]
 constexpr double kTerminateSeconds = 3;  // between SIGTERM and SIGKILL for the rest of the tree
 constexpr double kGiveUpSeconds = 10;    // after SIGKILL: a process stuck in the kernel cannot be ended
@@ -225,8 +229,10 @@ class Supervision {
     const double in_phase = seconds_since(phase_start_);
     switch (phase_) {
       case Phase::kRunning:
+        if (main_ended_) watch_leftovers();
+        if (phase_ != Phase::kRunning) break;
         if (spec_.timeout_s > 0 && in_phase > spec_.timeout_s) {
-          result_.timed_out = true;
+          result_.timed_out = !main_ended_ || leftovers_work_;  // what does nothing holds up nothing
           end_politely();
         } else if (spec_.enough && !main_ended_ && due_to_ask() && spec_.enough()) {
           result_.had_enough = true;
@@ -250,6 +256,39 @@ class Supervision {
         given_up_ = in_phase > kGiveUpSeconds;
         break;
     }
+  }
+
+  // What argv[0] left behind may be its workers, or a server that waits for ever. Those that work are waited for.
+  void watch_leftovers() {
+    if (seconds_since(looked_) < kLookSeconds) return;
+    looked_ = Clock::now();
+    const auto left = descendants(before_);
+    const double used_s = processor_seconds(left);
+    if (!left_at_) name_leftovers(left);
+    const double waited_s = left_at_ ? seconds_since(*left_at_) : 0;
+    // On a busy machine what works may get little of a processor; then it waits for one whenever we look.
+    ++looks_;
+    running_looks_ += std::any_of(left.begin(), left.end(), [](const TreeProcess& process) { return process.runs; }) ? 1 : 0;
+    leftovers_work_ = used_s - left_used_s_ > kWorkingShare * waited_s || 2 * running_looks_ > looks_;
+    if (!left_at_ || leftovers_work_) {
+      left_at_ = Clock::now();
+      left_used_s_ = used_s;
+      looks_ = running_looks_ = 0;
+    } else if (waited_s > spec_.leftover_s) {
+      enter(Phase::kTerminating);
+    }
+  }
+
+  void name_leftovers(const std::vector<TreeProcess>& left) {
+    std::string names;
+    for (const TreeProcess& process : left)
+      names += fmt::format("{}{} {}", names.empty() ? "" : ", ", process.pid, visible_line(process.name));
+    progress_.add(fmt::format("waiting for {}", names));
+    if (!spec_.forward_output) return;
+    progress_.erase();
+    fmt::print(stderr,
+               "note:  the program has ended; nl-stage waits for what it left running: {}. What does nothing for {:g} s is ended.\n", names,
+               spec_.leftover_s);
   }
 
   // Looking at many files takes time, and output may come much more often.
@@ -308,6 +347,11 @@ class Supervision {
   ProcessResult result_;
   Phase phase_ = Phase::kRunning;
   Clock::time_point started_ = Clock::now(), phase_start_ = started_, asked_ = started_;
+  Clock::time_point looked_;
+  std::optional<Clock::time_point> left_at_;  // since when the leftovers have done nothing
+  double left_used_s_ = 0;
+  int looks_ = 0, running_looks_ = 0;  // since then
+  bool leftovers_work_ = false;
   bool main_ended_ = false, tree_empty_ = false, given_up_ = false, signalled_ = false, rescued_ = false;
 };
 

@@ -27,6 +27,7 @@ struct ProcessSpec {
   int polite_signal = SIGINT;                      // asks argv[0] to end; nsys and ncu write their report then
   bool signal_group = false;                       // the polite signal goes to all of its process group, as a terminal's
   bool wait_for_tree = false;                      // descendants may outlive argv[0]; else they are ended with it
+  double leftover_s = 30;                          // of wait_for_tree: descendants that do nothing for so long are ended
   bool profiler = false;                           // nsys or ncu: past the grace its target is ended first, and it
                                                    // gets as long again to write the report
   std::function<bool()> enough = {};               // asked a few times a second; true: argv[0] is asked to end, as after the timeout

@@ -61,7 +61,7 @@ std::vector<TreeProcess> descendants(const std::set<pid_t>& excluded) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
     Stat stat;
     if (!is_living(entry.path(), stat)) continue;
-    children.emplace(stat.parent, TreeProcess{pid_of(entry.path()), stat.name});
+    children.emplace(stat.parent, TreeProcess{pid_of(entry.path()), stat.name, stat.state == 'R' || stat.state == 'D'});
   }
   std::vector<TreeProcess> found;
   std::vector<pid_t> parents = {getpid()};
@@ -94,7 +94,7 @@ std::vector<TreeProcess> processes_with(const std::string& variable, const std::
     if (!is_living(entry.path(), stat)) continue;
     std::ifstream file(entry.path() / "environ", std::ios::binary);
     for (std::string line; std::getline(file, line, '\0');)
-      if (line == variable + "=" + value) found.push_back({pid_of(entry.path()), stat.name});
+      if (line == variable + "=" + value) found.push_back({pid_of(entry.path()), stat.name, false});
   }
   return found;
 }

@@ -11,6 +11,7 @@ namespace nl::orchestrator {
 struct TreeProcess {
   pid_t pid = 0;
   std::string name;
+  bool runs = false;  // it has a processor, or waits for one or for a disk
 };
 
 // While it lives, orphaned descendants become our children, so that none can slip away.

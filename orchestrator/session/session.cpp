@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "adapters/measure.h"
 #include "analysis/figures/nodes/session_figures.h"
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/config/choices.h"
@@ -233,7 +235,8 @@ ModelSession read_session(const std::filesystem::path& file) {
   std::ifstream in(file);
   if (!in) throw Error(ErrorKind::kInput, "the record of the session cannot be read", file.string(), "its pass has logs");
   try {
-    nlohmann::json json = nlohmann::json::parse(in);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    nlohmann::json json = nlohmann::json::parse(json_within_bounds(text, file.string()));
     add_newer_members(json);
     auto session = json.get<ModelSession>();
     for (const NodeRun& run : session.runs)

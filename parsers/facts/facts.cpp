@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "parsers/hf/config.h"
 #include "parsers/input_files.h"
 
@@ -21,9 +23,15 @@ using Json = nlohmann::json;
 
 constexpr std::uintmax_t kMaxFactsBytes = 16 << 20;
 
+// Discarded where the file is damaged.
 Json facts_document(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
-  return Json::parse(in, nullptr, false);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  try {
+    return Json::parse(json_within_bounds(text, file.string()), nullptr, false);
+  } catch (const Error&) {
+    return Json(Json::value_t::discarded);
+  }
 }
 
 const Json& member(const Json& object, const char* name) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "parsers/hf/fields.h"
 
 namespace nl::parsers {
@@ -24,7 +25,7 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 
 json parse_json(std::string_view text, const std::string& where) {
   try {
-    return json::parse(text);
+    return json::parse(json_within_bounds(text, where));
   } catch (const json::parse_error& error) {
     const std::size_t at = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');

@@ -198,6 +198,15 @@ bool is_ort_profile(const FileHead& head) {
          });
 }
 
+// A session that has nothing to say yet is none to import.
+Trace read_imported(const std::filesystem::path& file) {
+  Trace trace = read_ort_profile(file);
+  if (trace.stats.rows_read.empty())
+    throw Error(ErrorKind::kInput, "the profile of ONNX Runtime has no events", file.string(),
+                "let the session end, or call its end_profiling(), then give the file again");
+  return trace;
+}
+
 }  // namespace
 
 Trace read_ort_profile(const std::filesystem::path& file) { return OrtReader(file).read(); }
@@ -209,6 +218,6 @@ extern const Format kOrtFormat = {.name = "ort",
                                   .gives = Gives::kTimeline,
                                   .most_files = kAnyNumber,
                                   .is_own = is_ort_profile,
-                                  .read = [](const Files& files) -> Reading { return read_ort_profile(files[0]); }};
+                                  .read = [](const Files& files) -> Reading { return read_imported(files[0]); }};
 
 }  // namespace nl::parsers

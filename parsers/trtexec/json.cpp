@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "model/operator.h"
 #include "parsers/json/array_file.h"
 #include "parsers/registry.h"
@@ -138,7 +140,8 @@ Json read_json(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check its path and permissions");
   try {
-    return Json::parse(stream);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    return Json::parse(json_within_bounds(text, file.string()));
   } catch (const Json::exception& failure) {
     const auto* parse = dynamic_cast<const Json::parse_error*>(&failure);
     throw Error(ErrorKind::kInput, "the file is damaged: it is no JSON document",

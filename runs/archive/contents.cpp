@@ -8,6 +8,7 @@
 #include "exporters/run_json/reader.h"
 #include "exporters/run_json/writer.h"
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "runs/archive/redaction.h"
 
 namespace nl::runs {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr const char* kFormat = "nl-stage archive";
 constexpr int kVersion = 1;
+constexpr InputBounds kContentsBounds{16, 5'000'000};  // a file has four values; 100,000 files unless --max-files raises it
 constexpr std::size_t kLongestName = 255, kLongestPath = 4000, kDigestLetters = 64;
 
 [[noreturn]] void refuse_contents(const std::string& what, const std::string& path, const std::string& where) {
@@ -141,6 +143,7 @@ ArchiveContents read_contents(const std::string& text, const std::string& where)
                                 .fix = "copy the archive again from where it was made, or update nl-stage",
                                 .older = true,
                                 .nulls = false};
+  json_within_bounds(text, about.where, kContentsBounds);
   check_head(exporters::read_json<ArchiveHead>(text, about), where);
   about.older = false;
   ArchiveContents contents = exporters::read_json<ArchiveContents>(text, about);

@@ -6,10 +6,12 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "exporters/report/reports.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
+#include "orchestrator/bundle/files.h"
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/bundle/redact.h"
@@ -126,7 +128,8 @@ class Staging {
   Staging(const ExportSource& source, const Redactions& redacted, const fs::path& scratch)
       : source_(source), redacted_(redacted), scratch_(scratch / folder_of(source.run.run_id)),
         texts_(redacted, source.run, source.bundle, redacted.host ? host_names(source.bundle) : std::vector<std::string>()) {
-    staged_.about = {folder_of(source.run.run_id), source.run.run_id, {}, source.kind};
+    staged_.about.source = source.kind;
+    if (source.kind == BundleSource::kBundle) know_files();
   }
 
   StagedBundle stage() {
@@ -143,12 +146,25 @@ class Staging {
   // Still a run.json afterwards: a host may be called as one of its words.
   void put_run_json() {
     const std::string text = texts_.apply(source_.run_json);
-    run_ = read_run(text, source_.bundle / "run.json");
-    if (run_.run_id != source_.run.run_id)
-      throw Error(ErrorKind::kInput, "the host's name is a part of the run's id, which must stay", source_.run.run_id,
+    try {
+      run_ = read_run(text, source_.bundle / "run.json");
+    } catch (const Error&) {
+      if (!redacted_.host) throw;
+      throw Error(ErrorKind::kInput, "the host has the name of a field of run.json, which must stay", source_.run.run_id,
                   "export it without --redact host");
+    }
+    staged_.about.run_id = run_.run_id;  // the host may be a part of it
+    staged_.about.folder = folder_of(run_.run_id);
     staged_.about.name = run_.name;
     put_copy("run.json", text);
+  }
+
+  // The roots of all files that the bundle names, before the first text is redacted.
+  void know_files() {
+    if (!redacted_.paths) return;
+    for (const auto& entry : fs::recursive_directory_iterator(source_.bundle))
+      if (!entry.is_symlink() && entry.is_regular_file() && !is_sqlite(entry.path()) && !holds_environment(entry.path()))
+        if (const std::string text = read_run_text(entry.path()); is_text(text)) texts_.know_roots_of(text);
   }
 
   void put_bundle() {
@@ -160,17 +176,35 @@ class Staging {
 
   void put_file(const ManifestFile& listed) {
     const fs::path file = source_.bundle / listed.path;
-    if (leads_elsewhere(listed.path)) return leave_out(listed.path, LeftOutReason::kLink);
-    if (redacted_.environment && holds_environment(file)) return leave_out(listed.path, LeftOutReason::kEnvironment);
+    const std::string path = name_of(listed.path);
+    if (leads_elsewhere(listed.path)) return leave_out(path, LeftOutReason::kLink);
+    if (redacted_.environment && holds_environment(file)) return leave_out(path, LeftOutReason::kEnvironment);
     const bool configuration = redacted_.environment && listed.path == "config.yaml";
     const bool database = redacted_.environment && is_sqlite(file);
     if (!texts_.asked() && !configuration && !database) return staged_.files.push_back({listed, file});
-    if (is_sqlite(file)) return put_sqlite(listed.path, file);
-    if (texts_.asked() && listed.path == kReportPage) return put_copy(listed.path, exporters::report_html(run_));
+    if (is_sqlite(file)) return put_sqlite(path, file);
+    if (texts_.asked() && listed.path == kReportPage) return put_copy(path, exporters::report_html(run_, page_parts()));
     std::string text = read_run_text(file);
-    if (!is_text(text)) return leave_out(listed.path, LeftOutReason::kBinary);
+    if (!is_text(text) && texts_.names_asked()) return leave_out(path, LeftOutReason::kBinary);
+    if (!is_text(text) && texts_.holds_variable(text)) return leave_out(path, LeftOutReason::kEnvironment);
+    if (!is_text(text)) return staged_.files.push_back({listed, file});
     if (configuration) text = without_environment(text, file.string());
-    put_copy(listed.path, texts_.apply(text));
+    put_copy(path, texts_.apply(text));
+  }
+
+  // TensorBoard's files are named after the host. Two names that become one are numbered.
+  std::string name_of(const std::string& path) {
+    const std::string plain = texts_.without_hosts(path);
+    std::string name = plain;
+    for (int number = 2; !names_.insert(name).second; ++number) name = fmt::format("{}-{}", plain, number);
+    return name;
+  }
+
+  // What is packed in the page cannot be redacted, but it holds no command.
+  exporters::PageParts page_parts() const {
+    if (texts_.names_asked()) return {};
+    std::error_code ignored;
+    return {read_detail_file(source_.bundle), fs::exists(source_.bundle / kTraceFile, ignored) ? kTraceFile : ""};
   }
 
   // A link, or below one: what it leads to may be anything of this machine.
@@ -228,6 +262,7 @@ class Staging {
   TextRedaction texts_;
   Run run_;  // as it is exported
   StagedBundle staged_;
+  std::set<std::string> names_{"run.json", kManifestFile};
 };
 
 // What goes into the archive of a run. The bundle itself is only read; redacted copies are made in `scratch`.

@@ -63,6 +63,7 @@ class Unpacking {
       throw Error(ErrorKind::kInput, "this is no archive of nl-stage: it does not begin with archive.json", archive_.string(),
                   "give a file that nl-stage export made");
     if (entry->size_bytes > kLongestList) refuse("the archive's list is too long", kContentsFile, kDoNotUse);
+    check_ratio(entry->size_bytes);
     std::string text;
     while (const std::size_t got = tar_.read(piece_.data(), piece_.size())) text.append(piece_.data(), got);
     return text;
@@ -80,10 +81,14 @@ class Unpacking {
                "if you trust it, raise --max-size");
       total += file.size_bytes;
     }
+    check_ratio(total);
+  }
+
+  void check_ratio(std::uint64_t unpacked) const {
     const double packed = static_cast<double>(fs::file_size(archive_));
-    if (static_cast<double>(total) > limits_.ratio * packed)
+    if (static_cast<double>(unpacked) > limits_.ratio * packed)
       refuse(fmt::format("the archive is packed {:.0f} to 1, more than {:g} to 1: it may be made to fill the disk",
-                         static_cast<double>(total) / packed, limits_.ratio),
+                         static_cast<double>(unpacked) / packed, limits_.ratio),
              kContentsFile, "if you trust it, raise --max-ratio");
   }
 
@@ -250,6 +255,7 @@ class Importing {
     if (Interrupts::signal() != 0) throw Error(ErrorKind::kInterrupted, "interrupted; nothing was left behind", request_.archive.string());
     if (arrival.was_there) return;
     std::error_code failure;
+    make_private(arrival.unpacked);
     fs::rename(arrival.unpacked, arrival.folder, failure);
     if (failure)
       throw Error(ErrorKind::kOutput, fmt::format("cannot put the bundle in place: {}", failure.message()), arrival.folder.string(),

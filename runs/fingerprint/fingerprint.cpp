@@ -5,6 +5,7 @@
 
 #include "analysis/runs/fingerprint/fingerprint.h"
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/config/knowledge.h"
 #include "orchestrator/process/activity.h"
@@ -48,7 +49,8 @@ std::optional<Fingerprint> read_kept(const std::string& bytes, FingerprintKind k
   Fingerprint out;
   out.kind = kind;
   try {
-    for (const json& row : json::parse(database::unpacked(bytes, "fingerprint"))) {
+    const std::string text = database::unpacked(bytes, "fingerprint");
+    for (const json& row : json::parse(json_within_bounds(text, "fingerprint"))) {
       FingerprintItem item;
       item.stage = row.at(0), item.signature = row.at(1), item.type = row.at(2), item.vector = row.at(3);
       out.items.push_back(std::move(item));

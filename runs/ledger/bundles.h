@@ -1,8 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "orchestrator/run.h"
 #include "runs/ledger/ledger.h"
@@ -12,6 +15,20 @@ namespace nl::runs {
 
 // The last step of run, import and profile. A ledger that cannot be written gives a note and does not fail the run.
 LedgerRecord record_run(const LedgerOptions& options, const Run& run, std::string_view run_json, const std::filesystem::path& bundle);
+
+// For verbs that print their result first: a ledger that keeps them waiting must not hold it back.
+class LaterRecord {
+ public:
+  orchestrator::RecordRun keep();             // records nothing yet
+  LedgerRecord record(const Run& run) const;  // what was kept, as record_run() does; nothing where nothing was
+ private:
+  struct Kept {
+    LedgerOptions options;
+    std::string run_json;
+    std::filesystem::path bundle;
+  };
+  std::shared_ptr<std::optional<Kept>> kept_ = std::make_shared<std::optional<Kept>>();
+};
 
 struct RecordedBundle {
   std::string run_id;
@@ -36,7 +53,12 @@ enum class BundleState {
 std::string_view word_of(BundleState state);
 BundleState bundle_state(const LedgerEntry& entry);
 
-// Deletes the folder. Error(kInput) where it is not this run's whole bundle: nothing else is deleted.
-void delete_bundle(const LedgerEntry& entry);
+// What lies in the folder and is not in the run's manifest: a file, or a folder with nothing of the run in it. Error(kInput) where the
+// folder is not this run's whole bundle, or its manifest names a file outside.
+std::vector<std::filesystem::path> not_of_the_run(const LedgerEntry& entry);
+
+// Deletes what the run's manifest lists, and the folders that are empty then. Returns what it kept, as not_of_the_run() has it. Error(kInput)
+// in the same cases: nothing was deleted.
+std::vector<std::filesystem::path> delete_bundle(const LedgerEntry& entry);
 
 }  // namespace nl::runs

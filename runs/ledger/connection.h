@@ -70,6 +70,13 @@ class Transaction {
 enum class Absent { kMake, kRefuse };  // what to do where there is no file yet
 
 std::unique_ptr<Connection> open_sqlite(const std::filesystem::path& file, Absent absent);
-std::unique_ptr<Connection> open_postgresql(const std::string& url);
+
+// How long a server may keep us waiting. A run is finished before it is recorded: nothing may hold up its end for long.
+struct ServerLimits {
+  int lock_ms = 10'000;       // for what another session has locked; as long as SQLite waits
+  int statement_ms = 30'000;  // for one statement, by the server's own clock
+  int silence_ms = 40'000;    // without a byte from it, by ours
+};
+std::unique_ptr<Connection> open_postgresql(const std::string& url, const ServerLimits& limits = {});
 
 }  // namespace nl::runs::database

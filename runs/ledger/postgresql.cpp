@@ -1,8 +1,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <libpq-fe.h>
+#include <poll.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <string_view>
 
 #include "model/error.h"
@@ -18,7 +22,13 @@ struct Libpq {
   decltype(&PQfinish) finish = nullptr;
   decltype(&PQstatus) status = nullptr;
   decltype(&PQerrorMessage) error_message = nullptr;
-  decltype(&PQexecParams) exec_params = nullptr;
+  decltype(&PQsendQueryParams) send = nullptr;
+  decltype(&PQsetnonblocking) set_nonblocking = nullptr;
+  decltype(&PQflush) flush = nullptr;
+  decltype(&PQsocket) socket = nullptr;
+  decltype(&PQconsumeInput) consume_input = nullptr;
+  decltype(&PQisBusy) is_busy = nullptr;
+  decltype(&PQgetResult) next_result = nullptr;
   decltype(&PQresultStatus) result_status = nullptr;
   decltype(&PQresultErrorField) error_field = nullptr;
   decltype(&PQntuples) rows = nullptr;
@@ -38,7 +48,10 @@ bool resolve_function(void* library, const char* name, Function& function) {
 bool resolve_functions(void* library, Libpq& f) {
   return resolve_function(library, "PQconnectdbParams", f.connect) && resolve_function(library, "PQfinish", f.finish) &&
          resolve_function(library, "PQstatus", f.status) && resolve_function(library, "PQerrorMessage", f.error_message) &&
-         resolve_function(library, "PQexecParams", f.exec_params) && resolve_function(library, "PQresultStatus", f.result_status) &&
+         resolve_function(library, "PQsendQueryParams", f.send) && resolve_function(library, "PQsetnonblocking", f.set_nonblocking) &&
+         resolve_function(library, "PQflush", f.flush) && resolve_function(library, "PQsocket", f.socket) &&
+         resolve_function(library, "PQconsumeInput", f.consume_input) && resolve_function(library, "PQisBusy", f.is_busy) &&
+         resolve_function(library, "PQgetResult", f.next_result) && resolve_function(library, "PQresultStatus", f.result_status) &&
          resolve_function(library, "PQresultErrorField", f.error_field) && resolve_function(library, "PQntuples", f.rows) &&
          resolve_function(library, "PQgetvalue", f.value) && resolve_function(library, "PQgetlength", f.length) &&
          resolve_function(library, "PQgetisnull", f.is_null) && resolve_function(library, "PQclear", f.clear) &&
@@ -58,7 +71,8 @@ const Libpq& libpq() {
   return *found;
 }
 
-constexpr Oid kInt8 = 20, kText = 25, kFloat8 = 701, kBytea = 17;  // pg_type.oid, the same in every server
+constexpr Oid kInt8 = 20, kText = 25, kFloat8 = 701, kBytea = 17;                  // pg_type.oid, the same in every server
+constexpr std::string_view kLockNotAvailable = "55P03", kQueryCanceled = "57014";  // SQLSTATE
 constexpr const char* kWriterLock = "SELECT pg_advisory_xact_lock(hashtext('nl_stage.ledger'))";
 
 // The server's and the library's messages have several lines and may repeat the connection's words.
@@ -180,15 +194,19 @@ struct PostgresqlRow : Row {
 
 class PostgresqlConnection : public Connection {
  public:
-  explicit PostgresqlConnection(const std::string& url) : location_(without_password(url)) {
-    const char* const names[] = {"dbname", "connect_timeout", "application_name", "client_encoding", nullptr};
-    const char* const values[] = {url.c_str(), "10", "nl-stage", "UTF8", nullptr};  // the URL's own, and what it leaves open
+  PostgresqlConnection(const std::string& url, const ServerLimits& limits) : location_(without_password(url)), limits_(limits) {
+    // Of two values of one name the last counts: what the URL says itself stands.
+    const char* const names[] = {"connect_timeout", "tcp_user_timeout", "application_name", "dbname", "client_encoding", nullptr};
+    const char* const values[] = {"10", "20000", "nl-stage", url.c_str(), "UTF8", nullptr};
     connection_.reset(libpq().connect(names, values, 1));
     if (libpq().status(connection_.get()) != CONNECTION_OK)
       throw Error(ErrorKind::kOutput,
                   fmt::format("the ledger's server cannot be reached: {}", first_line(libpq().error_message(connection_.get()))), location_,
                   "check host, user and database of the URL; a password belongs into ~/.pgpass or PGPASSWORD");
     libpq().set_notice_processor(connection_.get(), [](void*, const char*) {}, nullptr);  // stderr is not the server's
+    if (libpq().set_nonblocking(connection_.get(), 1) != 0) throw_failure(nullptr);
+    run(fmt::format("SET lock_timeout TO {}", limits_.lock_ms), {});
+    run(fmt::format("SET statement_timeout TO {}", limits_.statement_ms), {});
     use_own_schema();
   }
 
@@ -208,7 +226,11 @@ class PostgresqlConnection : public Connection {
   }
   void commit() override { run("COMMIT", {}); }
   void roll_back() noexcept override {
-    Result(libpq().exec_params(connection_.get(), "ROLLBACK", 0, nullptr, nullptr, nullptr, nullptr, 0));
+    try {
+      if (!silent_) execute("ROLLBACK", {});
+    } catch (...) {
+      // The server ends the transaction with the connection.
+    }
   }
 
  private:
@@ -226,11 +248,50 @@ class PostgresqlConnection : public Connection {
 
   Result execute(const std::string& statement, const Values& values) {
     const Parameters parameters(values);
-    Result result(libpq().exec_params(connection_.get(), numbered(statement).c_str(), parameters.count(), parameters.types(),
-                                      parameters.values(), parameters.lengths(), parameters.formats(), 0));
+    if (silent_) throw_silent();
+    if (libpq().send(connection_.get(), numbered(statement).c_str(), parameters.count(), parameters.types(), parameters.values(),
+                     parameters.lengths(), parameters.formats(), 0) == 0)
+      throw_failure(nullptr);
+    Result result(answer());
+    while (const Result rest{answer()}) {  // a statement has one result; the end is told by nothing
+    }
     const ExecStatusType status = libpq().result_status(result.get());
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) throw_failure(result.get());
     return result;
+  }
+
+  PGresult* answer() {
+    PGconn* connection = connection_.get();
+    for (int left = 1; (left = libpq().flush(connection)) != 0;) {
+      if (left < 0) throw_failure(nullptr);
+      wait_for_server(POLLIN | POLLOUT);
+      if (libpq().consume_input(connection) == 0) throw_failure(nullptr);
+    }
+    while (libpq().is_busy(connection) != 0) {
+      wait_for_server(POLLIN);
+      if (libpq().consume_input(connection) == 0) throw_failure(nullptr);
+    }
+    return libpq().next_result(connection);
+  }
+
+  // A server that was stopped, or whose disk hangs, keeps its connections and says nothing.
+  void wait_for_server(short events) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::milliseconds(limits_.silence_ms);
+    while (true) {
+      pollfd server{libpq().socket(connection_.get()), events, 0};
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+      const int ready = poll(&server, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+      if (ready > 0) return;
+      if (ready < 0 && errno == EINTR) continue;
+      silent_ = true;
+      throw_silent();
+    }
+  }
+
+  [[noreturn]] void throw_silent() const {
+    throw Error(ErrorKind::kOutput, fmt::format("the ledger's server has not answered for {:g} s", limits_.silence_ms / 1000.0), location_,
+                "check the server; then `nl-stage record BUNDLE` records the run");
   }
 
   [[noreturn]] void throw_failure(const PGresult* result) const {
@@ -238,18 +299,29 @@ class PostgresqlConnection : public Connection {
       throw Error(ErrorKind::kOutput,
                   fmt::format("the connection to the ledger's server is lost: {}", first_line(libpq().error_message(connection_.get()))),
                   location_, "check that the server runs, then try again");
-    const char* primary = libpq().error_field(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char* code = result != nullptr ? libpq().error_field(result, PG_DIAG_SQLSTATE) : nullptr;
+    if (code != nullptr && std::string_view(code) == kLockNotAvailable)
+      throw Error(ErrorKind::kOutput, fmt::format("another session has locked the ledger for {:g} s", limits_.lock_ms / 1000.0), location_,
+                  "end that session (the server's view pg_stat_activity shows it); then `nl-stage record BUNDLE` records the run");
+    if (code != nullptr && std::string_view(code) == kQueryCanceled)
+      throw Error(ErrorKind::kOutput, fmt::format("the ledger's server took more than {:g} s", limits_.statement_ms / 1000.0), location_,
+                  "check what loads the server; then `nl-stage record BUNDLE` records the run");
+    const char* primary = result != nullptr ? libpq().error_field(result, PG_DIAG_MESSAGE_PRIMARY) : nullptr;
     throw Error(ErrorKind::kOutput,
                 fmt::format("the ledger's server refuses: {}", primary ? primary : first_line(libpq().error_message(connection_.get()))),
                 location_, "check the rights of the user on the schema nl_stage of the database");
   }
 
   std::string location_;
+  ServerLimits limits_;
+  bool silent_ = false;  // it stopped answering: nothing is asked any more
   std::unique_ptr<PGconn, FreeConnection> connection_;
 };
 
 }  // namespace
 
-std::unique_ptr<Connection> open_postgresql(const std::string& url) { return std::make_unique<PostgresqlConnection>(url); }
+std::unique_ptr<Connection> open_postgresql(const std::string& url, const ServerLimits& limits) {
+  return std::make_unique<PostgresqlConnection>(url, limits);
+}
 
 }  // namespace nl::runs::database

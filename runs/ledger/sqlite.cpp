@@ -1,4 +1,5 @@
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/vfs.h>
@@ -160,13 +161,14 @@ class SqliteConnection : public Connection {
   std::map<std::string, SQLite::Statement> statements_;  // goes before the database
 };
 
-// Neither the file nor its folder can be written, and no other process does: what is in the file is all there is. The log of writes that
+// Neither the file nor its folder can be written, for want of rights or of space, and no other process does: what is in the file is all there is. The log of writes that
 // a running process keeps beside it cannot be read without writing.
 bool can_be_read_alone(const fs::path& file, const SQLite::Exception& failure) {
   std::error_code missing;
   const auto log_bytes = fs::file_size(file.string() + "-wal", missing);
   const int code = failure.getErrorCode();
-  return (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && (missing || log_bytes == 0) && ::access(file.c_str(), R_OK) == 0;
+  const bool cannot_write = code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_FULL || code == SQLITE_IOERR;
+  return cannot_write && (missing || log_bytes == 0) && ::access(file.c_str(), R_OK) == 0;
 }
 
 void make_folder_of(const fs::path& file) {
@@ -177,6 +179,11 @@ void make_folder_of(const fs::path& file) {
                 "name another ledger with --ledger");
 }
 
+// Commands and their arguments are for the owner alone. Where the file is there already its rights stay: a team may share it.
+void make_private_file(const fs::path& file) {
+  if (const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); fd >= 0) close(fd);
+}
+
 }  // namespace
 
 std::unique_ptr<Connection> open_sqlite(const fs::path& file, Absent absent) {
@@ -185,7 +192,10 @@ std::unique_ptr<Connection> open_sqlite(const fs::path& file, Absent absent) {
     throw Error(ErrorKind::kInput, "there is no ledger yet", file.string(),
                 "`nl-stage run` and `nl-stage import` make it; --ledger names another");
   try {
-    if (absent == Absent::kMake) make_folder_of(file);
+    if (absent == Absent::kMake) {
+      make_folder_of(file);
+      make_private_file(file);
+    }
     return std::make_unique<SqliteConnection>(file, SQLite::OPEN_READWRITE | (absent == Absent::kMake ? SQLite::OPEN_CREATE : 0));
   } catch (const SQLite::Exception& failure) {
     if (absent == Absent::kMake || !can_be_read_alone(file, failure)) throw_sqlite_error(file, failure);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@
 #include "exporters/run_json/reader.h"
 #include "exporters/run_json/writer.h"
 #include "model/error.h"
+#include "model/visible_text.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/process/interrupts.h"
 
@@ -34,14 +36,16 @@ namespace {
 
 constexpr int kAskAgainMs = 200;
 
-// Without O_CREAT first: in a sticky folder the kernel refuses it for a file of another user (fs.protected_regular).
+// Without O_CREAT first: in a sticky folder the kernel refuses it for a file of another user (fs.protected_regular). Other users may read
+// the file, which is enough to lock it, and not write it: what it says is the word of its owner.
 int open_lock(const fs::path& file) {
-  constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
-  int fd = open(file.c_str(), kFlags);
+  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW;
+  int fd = open(file.c_str(), kFlags | O_RDWR);
   if (fd < 0 && errno == ENOENT) {
-    fd = open(file.c_str(), kFlags | O_CREAT, 0666);
-    if (fd >= 0) fchmod(fd, 0666);  // other users wait for us, too
+    fd = open(file.c_str(), kFlags | O_RDWR | O_CREAT, 0644);
+    if (fd >= 0) fchmod(fd, 0644);
   }
+  if (fd < 0 && errno == EACCES) fd = open(file.c_str(), kFlags | O_RDONLY);
   if (fd < 0)
     throw Error(ErrorKind::kOutput, fmt::format("cannot open the lock of this machine: {}", std::strerror(errno)), file.string(),
                 "remove the file, or name another with NL_STAGE_LOCK");
@@ -55,11 +59,16 @@ void write_owner(int fd, const std::string& purpose) {
     const auto written = pwrite(fd, text.data(), text.size(), 0);
 }
 
+// A runner that may not write the file is not named in it; then the process that the variable names must live.
 bool runner_above_holds(const fs::path& file) {
   const char* holder = std::getenv(kLockHolderVariable);
+  if (holder == nullptr) return false;
   const auto owner = MachineLock::owner(file);
-  return holder != nullptr && owner && lock_holder(owner->pid, file) == holder;
+  const pid_t pid = owner ? owner->pid : std::atoi(holder);
+  return lock_holder(pid, file) == holder && (owner || (pid > 0 && kill(pid, 0) == 0));
 }
+
+bool may_write(int fd) { return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR; }
 
 void wait_a_moment(int ms) {
   pollfd wake = {Interrupts::wake_fd(), POLLIN, 0};
@@ -76,7 +85,7 @@ std::optional<MachineLock> MachineLock::try_take(const fs::path& file, const std
     if (runner_above_holds(file)) return MachineLock(-1, std::nullopt);
     return std::nullopt;
   }
-  auto killed = owner(file);
+  auto killed = may_write(fd) ? owner(file) : std::nullopt;
   write_owner(fd, purpose);
   return MachineLock(fd, std::move(killed));
 }
@@ -87,8 +96,8 @@ std::optional<MachineLock> MachineLock::wait_for(const fs::path& file, const std
     if (auto lock = try_take(file, purpose)) return lock;
     const auto other = owner(file);
     if (!said && other)
-      fmt::print(stderr, "waiting for process {} ({}, since {}): one runner at a time on a machine\n", other->pid, other->purpose,
-                 other->since);
+      fmt::print(stderr, "waiting for process {} ({}, since {}): one runner at a time on a machine\n", other->pid,
+                 visible_line(other->purpose), visible_line(other->since));
     said = said || other.has_value();
   }
   return std::nullopt;

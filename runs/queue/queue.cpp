@@ -17,6 +17,7 @@
 #include "exporters/run_json/reader.h"
 #include "exporters/run_json/writer.h"
 #include "model/error.h"
+#include "model/visible_text.h"
 #include "orchestrator/bundle/bundle.h"
 
 namespace nl::runs {
@@ -126,13 +127,26 @@ QueueEntry CommandQueue::add(const std::string& command, const fs::path& directo
 std::optional<QueueEntry> CommandQueue::take() const {
   for (const int number : numbers_in(folder_ / "queued")) {
     if (::rename(queued(number).c_str(), running(number).c_str()) != 0) continue;  // a runner on another machine was first
-    auto entry = read_entry(running(number));
+    std::optional<QueueEntry> entry;
+    try {
+      entry = read_entry(running(number));
+    } catch (const Error& damage) {
+      put_aside(number, damage);  // one bad file must not stop the others
+    }
     if (!entry) continue;
     ++entry->attempts;
     write_file_whole(running(number), exporters::json_text(*entry));
     return entry;
   }
   return std::nullopt;
+}
+
+void CommandQueue::put_aside(int number, const Error& damage) const {
+  std::error_code ignored;
+  const fs::path aside = folder_ / "damaged" / file_name(number);
+  fs::create_directories(aside.parent_path(), ignored);
+  ::rename(running(number).c_str(), aside.c_str());
+  log(fmt::format("DAMAGED {:06} {} reason=\"{}\"", number, aside.string(), visible_line(damage.message)));
 }
 
 void CommandQueue::put_back(const QueueEntry& entry) const {
@@ -146,11 +160,19 @@ void CommandQueue::finish(const QueueEntry& entry) const {
 }
 
 std::vector<QueueEntry> CommandQueue::recover() const {
-  const auto left = entries_in(running_);
+  std::vector<QueueEntry> left;
+  for (const int number : numbers_in(running_)) {
+    try {
+      if (auto entry = read_entry(running(number))) left.push_back(std::move(*entry));
+    } catch (const Error& damage) {
+      put_aside(number, damage);
+    }
+  }
   for (const QueueEntry& entry : left) put_back(entry);
   return left;
 }
 
+bool CommandQueue::is_empty() const { return numbers_in(folder_ / "queued").empty(); }
 std::vector<QueueEntry> CommandQueue::waiting() const { return entries_in(folder_ / "queued"); }
 std::vector<QueueEntry> CommandQueue::running() const { return entries_in(running_); }
 

@@ -7,6 +7,8 @@
 
 #include "runs/orchestrator_names.h"
 
+#include "model/error.h"
+
 namespace nl::runs {
 
 struct QueueEntry {
@@ -37,6 +39,7 @@ class CommandQueue {
   // Puts back the entries of a runner on this machine that was killed. The caller must hold the machine's lock.
   std::vector<QueueEntry> recover() const;
 
+  bool is_empty() const;  // nothing waits; files that are damaged wait, too
   std::vector<QueueEntry> waiting() const;
   std::vector<QueueEntry> running() const;  // on this machine
 
@@ -46,6 +49,7 @@ class CommandQueue {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
+  void put_aside(int number, const Error& damage) const;  // a file that cannot be read, to damaged/
   std::filesystem::path queued(int number) const;
   std::filesystem::path running(int number) const;
 

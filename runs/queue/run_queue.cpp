@@ -110,7 +110,7 @@ class QueueRunner {
   QueueResult run(const std::optional<MachineLock::Owner>& killed) {
     recover(killed);
     while (!ended()) {
-      if (queue_.waiting().empty()) {
+      if (queue_.is_empty()) {
         if (!options_.stay) break;
         pause_or_signal(options_.look_s);
         continue;

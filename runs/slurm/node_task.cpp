@@ -5,9 +5,11 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/process/interrupts.h"
 
@@ -90,7 +92,8 @@ std::optional<NodeReport> read_report(const Suite& suite, const SuiteTask& task,
   std::ifstream in(result_file(out, task.number), std::ios::binary);
   if (!in) return std::nullopt;
   try {
-    const auto json = nlohmann::json::parse(in);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const auto json = nlohmann::json::parse(json_within_bounds(text, result_file(out, task.number).string()));
     NodeReport report;
     report.record = json.at("bundle").get<bool>() ? read_task(task, task_folder(out, suite, task))
                                                   : TaskRecord{task, TaskOutcome::kFailed, {}, {}, 0, {}, json.at("detail")};

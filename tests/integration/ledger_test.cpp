@@ -93,6 +93,48 @@ TEST_CASE("ledger: a bundle that is gone, half or another's is said so, and only
   CHECK(scene.nl_stage({"rm", "run", "--bundles"}).status == 0);
 }
 
+TEST_CASE("ledger: rm deletes what the manifest lists, and keeps and names the rest") {
+  Scene scene;
+  imported_as(scene, "one", {"--copy"});
+  imported_as(scene, "two");
+  const fs::path folder = scene.path / "one";
+  std::ofstream(folder / "notes.txt") << "my analysis";
+  std::ofstream(folder / "nsys" / "mine.txt") << "mine";
+  fs::rename(scene.path / "two", folder / "second");
+  const Words kept = {(folder / "notes.txt").string(), (folder / "nsys" / "mine.txt").string(), (folder / "second").string()};
+  CHECK(json_of(scene, {"rm", "one", "--bundles", "--dry-run"})["kept"] == kept);
+  CHECK(fs::exists(folder / "run.json"));
+  const Outcome outcome = scene.nl_stage({"rm", "one", "--bundles"});
+  CHECK(outcome.status == 0);
+  for (const std::string& path : kept) CHECK(outcome.says("kept " + path));
+  CHECK(fs::exists(folder / "notes.txt"));
+  CHECK(fs::exists(folder / "nsys" / "mine.txt"));
+  CHECK_FALSE(fs::exists(folder / "nsys" / "run.sqlite"));
+  CHECK_FALSE(fs::exists(folder / "logs"));
+  CHECK(fs::exists(folder / "second" / "run.json"));
+  CHECK(fs::exists(folder / "second" / "manifest.json"));
+  CHECK_FALSE(fs::exists(folder / "run.json"));
+  CHECK_FALSE(fs::exists(folder / "manifest.json"));
+}
+
+TEST_CASE("ledger: a manifest that leads out of its bundle deletes nothing") {
+  const std::string listed = GENERATE("../outside.txt", "logs/../../outside.txt", "link/outside.txt", "OUTSIDE");
+  Scene scene;
+  imported_as(scene, "one");
+  const fs::path outside = scene.path / "outside.txt", manifest = scene.path / "one" / "manifest.json";
+  std::ofstream(outside) << "not the run's";
+  fs::create_directory_symlink(scene.path, scene.path / "one" / "link");
+  auto json = nlohmann::json::parse(std::ifstream(manifest));
+  json["files"].push_back({{"path", listed == "OUTSIDE" ? outside.string() : listed}, {"size_bytes", 13}, {"sha256", nullptr}});
+  std::ofstream(manifest) << json;
+  const Outcome outcome = scene.nl_stage({"rm", "one", "--bundles"});
+  CHECK(outcome.status == 3);
+  CHECK(outcome.says("outside the bundle"));
+  CHECK(fs::exists(outside));
+  CHECK(fs::exists(scene.path / "one" / "run.json"));
+  CHECK(json_of(scene, {"ls"})["runs"].size() == 1);
+}
+
 TEST_CASE("ledger: one that cannot be written is a note, and the run is as it would be") {
   Scene scene;
   const fs::path blocked = scene.path / "file";

@@ -79,12 +79,10 @@ Value kernels_of_kind(const Subject& s) {
   const StageActivity* activity = s.activity();
   if (activity == nullptr || !s.run->kernels) return Value::not_captured();
   double time_ns = 0, all_ns = 0;
-  for (const KernelEntry& kernel : *s.run->kernels)
-    for (const StageLaunches& launches : kernel.measured) {
-      if (launches.stage != s.stage().name) continue;
-      all_ns += static_cast<double>(launches.total_ns);
-      if (copy_kind(kernel.name) == Kind) time_ns += static_cast<double>(launches.total_ns);
-    }
+  for (const StageTotals::Launches& launches : s.totals->stages[s.index].launches) {
+    all_ns += static_cast<double>(launches.total_ns);
+    if (copy_kind((*s.run->kernels)[launches.kernel].name) == Kind) time_ns += static_cast<double>(launches.total_ns);
+  }
   return all_ns > 0 ? Value::of(time_ns / all_ns) : Value::of(0);
 }
 

@@ -99,7 +99,7 @@ const std::vector<StageSplit>& splits(const KernelEntry& kernel) { return kernel
 // Without stages the sum is not known.
 Value in_stage(const Subject& s, bool (*matches)(std::string_view)) {
   if (s.run->stages.empty()) return Value::not_captured();
-  if (!generates(*s.run)) return Value::none();
+  if (!s.totals->generates) return Value::none();
   double sum = 0;
   for (const StageSplit& split : splits(s.kernel()))
     if (matches(split.stage)) sum += static_cast<double>(split.total_ns);

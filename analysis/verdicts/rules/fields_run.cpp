@@ -114,7 +114,7 @@ void add_system(std::vector<Field>& fields) {
                    "what kind of program it is: generation, serving, encoding, training, diffusion, collective_steps or unknown",
                    [](const Subject& s) { return Value::of_text(key_of(s.run->workload.verdict.kind)); });
   of_workload.truth("generates", "the program answers prompts: its stages are prefill and decode, or of its own",
-                    [](const Subject& s) { return Value::of_truth(generates(*s.run)); });
+                    [](const Subject& s) { return Value::of_truth(s.totals->generates); });
   FieldGroup(fields, Capture::kAlways, Place::kModel).text("model", "the model's name", [](const Subject& s) {
     return Value::of_text(s.run->model.name);
   });

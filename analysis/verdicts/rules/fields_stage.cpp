@@ -39,7 +39,7 @@ Value of_stage_or_none(const Subject& s) {
 
 // What is known of prefill and decode holds only where something is generated.
 Value kind_word(const Subject& s) {
-  const bool generating = generates(*s.run);
+  const bool generating = s.totals->generates;
   switch (nl::stage_kind(s.stage().name)) {
     case StageKind::kPrefill: return Value::of_text(generating ? "prefill" : "other");
     case StageKind::kDecode: return Value::of_text(generating ? "decode" : "other");

@@ -27,7 +27,7 @@ Value done_share(const Subject& s) {
 template <Read Copies>
 Value of_cache(const Subject& s) {
   const Value value = Copies(s);
-  return value.known && !generates(*s.run) ? Value::of(0) : value;
+  return value.known && !s.totals->generates ? Value::of(0) : value;
 }
 
 Ns idle_ns(const Budget& b) { return b.sum_ns() - b.busy_ns(); }

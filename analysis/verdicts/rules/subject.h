@@ -31,6 +31,11 @@ struct StageTotals {
   std::optional<StageActivity> activity;  // GPU work: of one GPU on average; host calls: all
   CommunicationTotals communication;
   std::string slowest_gpu;  // "GPU 1 (process 4711)"; empty: there is one
+  struct Launches {
+    std::size_t kernel = 0;
+    Ns total_ns = 0;
+  };
+  std::vector<Launches> launches;  // of each kernel in its measured windows
 };
 
 // The nodes of a model file that a backend ran, as rules ask about them: of one iteration, and of one operator in it.
@@ -71,6 +76,7 @@ struct RunTotals {
   double steps = 0;                         // decode steps that were measured; 0: not known
   bool has_steps = false;                   // decode_step is a stage
   bool incomplete = false;                  // the trace has a part of the run
+  bool generates = false;                   // as generates() says, which looks at every stage
   std::vector<StageTotals> stages;          // by stage
   CommunicationTotals communication;        // of all phases
   CaptureTotals capture;

@@ -359,13 +359,30 @@ double RunTotals::steps_per(const StageEntry& stage) const {
   return has_steps && stage.wall.count > 0 ? steps / static_cast<double>(stage.wall.count) : 0;
 }
 
+namespace {
+
+// Every rule asks for them of every stage, so they are sorted by stage once.
+void total_launches(const Run& run, RunTotals& totals) {
+  if (!run.kernels) return;
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < run.stages.size(); ++i) places.emplace(run.stages[i].name, i);
+  for (std::size_t i = 0; i < run.kernels->size(); ++i)
+    for (const StageLaunches& launches : (*run.kernels)[i].measured)
+      if (const auto found = places.find(launches.stage); found != places.end())
+        totals.stages[found->second].launches.push_back({i, launches.total_ns});
+}
+
+}  // namespace
+
 RunTotals total(const Run& run) {
   RunTotals totals;
   for (const StageEntry& stage : run.stages)
     if (stage_kind(stage.name) == StageKind::kDecodeStep) totals.steps += static_cast<double>(stage.wall.count);
   totals.has_steps = has_stage(run, StageKind::kDecodeStep);
   totals.incomplete = is_incomplete(run);
+  totals.generates = generates(run);
   total_gpus(run, totals);
+  total_launches(run, totals);
   total_phases(run, totals);
   total_activity(run, totals);
   total_iterations(run, totals);

@@ -84,9 +84,9 @@ void divide_gain(const CompiledRule& rule, const Subject& subject, Finding& find
     const double each_ns = *finding.gain_ns / static_cast<double>(wall.count);
     finding.gain_per_window_ns = each_ns - added_by_profiling_ns(rule, subject, each_ns, finding);
     if (finding.gain_unprofiled && finding.gain_share) finding.gain_share = unprofiled_share(subject, finding);
-    if (is_decode(subject.stage().name) && subject.totals->steps_per(subject.stage()) > 0 && generates(*subject.run))
+    if (is_decode(subject.stage().name) && subject.totals->steps_per(subject.stage()) > 0 && subject.totals->generates)
       finding.gain_per_token_ns = *finding.gain_per_window_ns / subject.totals->steps_per(subject.stage());
-  } else if (subject.totals->steps > 0 && generates(*subject.run)) {
+  } else if (subject.totals->steps > 0 && subject.totals->generates) {
     finding.gain_per_token_ns = *finding.gain_ns / (subject.totals->steps * own_part(subject));
   }
 }

@@ -1,5 +1,7 @@
 #include "exporters/report/html/html.h"
 
+#include <utility>
+
 namespace nl::exporters::html {
 namespace {
 
@@ -33,6 +35,18 @@ std::size_t ill_formed_bytes(std::string_view raw, std::size_t at) {
   return first >= 0xF0 && (byte(2) & 0xC0u) == 0x80u ? 3 : 2;
 }
 
+// What turns the direction of a line, as people shall see it. A name could show itself as another one.
+std::string_view turning(std::string_view character) {
+  static constexpr std::pair<std::string_view, std::string_view> kTurning[] = {
+      {"\u200e", "\\u200e"}, {"\u200f", "\\u200f"}, {"\u202a", "\\u202a"}, {"\u202b", "\\u202b"},
+      {"\u202c", "\\u202c"}, {"\u202d", "\\u202d"}, {"\u202e", "\\u202e"}, {"\u2066", "\\u2066"},
+      {"\u2067", "\\u2067"}, {"\u2068", "\\u2068"}, {"\u2069", "\\u2069"}};
+  if (character.front() != '\xe2') return {};
+  for (const auto& [raw, shown] : kTurning)
+    if (character == raw) return shown;
+  return {};
+}
+
 std::size_t one_byte(std::string_view, std::size_t) { return 1; }
 
 char blank_of_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c; }
@@ -50,13 +64,14 @@ void add_ascii(char c, std::string& out) {
 
 // `wrong_bytes(raw, at)`: how many one U+FFFD stands for.
 template <class AddAscii, class WrongBytes>
-std::string cleaned(std::string_view raw, AddAscii add, WrongBytes wrong_bytes) {
+std::string cleaned(std::string_view raw, AddAscii add, WrongBytes wrong_bytes, bool for_people = false) {
   std::string out;
   out.reserve(raw.size() + raw.size() / 8);
   for (std::size_t i = 0; i < raw.size();) {
     const std::size_t bytes = character_bytes(raw, i);
     if (bytes == 1) add(raw[i], out);
     else if (bytes == 0) out += kReplacement;
+    else if (const std::string_view turned = for_people ? turning(raw.substr(i, bytes)) : ""; !turned.empty()) out += turned;
     else out += raw.substr(i, bytes);
     i += bytes == 0 ? wrong_bytes(raw, i) : bytes;
   }
@@ -65,7 +80,7 @@ std::string cleaned(std::string_view raw, AddAscii add, WrongBytes wrong_bytes) 
 
 }  // namespace
 
-std::string text(std::string_view raw) { return cleaned(raw, add_ascii, one_byte); }
+std::string text(std::string_view raw) { return cleaned(raw, add_ascii, one_byte, true); }
 
 std::string utf8(std::string_view raw) {
   return cleaned(raw, [](char c, std::string& out) { out += c; }, one_byte);

@@ -20,8 +20,8 @@ constexpr std::array<const char*, kKernelClasses> kKindTexts = {"matrix multipli
                                                                 "normalisation",         "communication",   "other kernels"};
 
 // What fills a cache in generation joins tensors or writes parts of them elsewhere.
-const char* text_of_kind(const Run& run, KernelClass kind) {
-  return kind == KernelClass::kCacheCopy && !generates(run) ? "joining and indexed writes" : kKindTexts[static_cast<std::size_t>(kind)];
+const char* text_of_kind(bool generating, KernelClass kind) {
+  return kind == KernelClass::kCacheCopy && !generating ? "joining and indexed writes" : kKindTexts[static_cast<std::size_t>(kind)];
 }
 std::string colour_of_kind(KernelClass kind) { return fmt::format("k-{}", std::string(key_of(kind))); }
 
@@ -52,20 +52,20 @@ double kinds_total(const std::vector<KindTime>& kinds) {
 }
 
 // Kernels may overlap each other, and run on after their window: then the bar is theirs, not the window's.
-Bar kind_bar(const Run& run, const StageEntry& stage, const std::vector<KindTime>& kinds) {
+Bar kind_bar(const Run& run, const StageEntry& stage, const std::vector<KindTime>& kinds, bool generating) {
   const std::string title = stage_title(run, stage.name);
   const double kernels_ns = kinds_total(kinds), whole_ns = std::max(kernels_ns, stage.wall.mean_ns);
   Bar bar{title, "", {}, whole_ns, time_text(stage.wall.mean_ns), fmt::format("{}: {}", title, time_text(stage.wall.mean_ns)), 0, 0};
   for (const KindTime& kind : kinds) {
     const std::string share = share_text(ratio(kind.time_ns, whole_ns));
     bar.segments.push_back({kind.time_ns, colour_of_kind(kind.kind),
-                            fmt::format("{}: {}, {}", text_of_kind(run, kind.kind), time_text(kind.time_ns), share), share});
-    bar.spoken += fmt::format(", {} {}", text_of_kind(run, kind.kind), share);
+                            fmt::format("{}: {}, {}", text_of_kind(generating, kind.kind), time_text(kind.time_ns), share), share});
+    bar.spoken += fmt::format(", {} {}", text_of_kind(generating, kind.kind), share);
   }
   return bar;
 }
 
-Table kind_table(const Run& run, const StageEntry& stage, const std::vector<KindTime>& kinds) {
+Table kind_table(const Run& run, const StageEntry& stage, const std::vector<KindTime>& kinds, bool generating) {
   const std::string title = stage_title(run, stage.name);
   Table table{
       "Kinds of kernels in a " + title,
@@ -82,13 +82,13 @@ Table kind_table(const Run& run, const StageEntry& stage, const std::vector<Kind
   };
   double calls = 0;
   for (const KindTime& kind : kinds) {
-    table.rows.push_back(row(text_of_kind(run, kind.kind), kind.time_ns, kind.calls));
+    table.rows.push_back(row(text_of_kind(generating, kind.kind), kind.time_ns, kind.calls));
     table.rows.back()[0].colour = colour_of_kind(kind.kind);
     table.rows.back().data = {{"kind", std::string(key_of(kind.kind))}};
     calls += kind.calls;
   }
   table.foot = {row("All kernels", kernels_ns, calls)};
-  if (!generates(run)) drop_columns(table, {"per token"});
+  if (!generating) drop_columns(table, {"per token"});
   table.sortable = true;
   table.name = "kinds";
   return table;
@@ -104,13 +104,14 @@ std::vector<const StageEntry*> told_stages(const Run& run) {
 
 void add_kinds(const Run& run, Blocks& blocks) {
   if (!run.kernels) return;
+  const bool generating = generates(run);  // which looks at every stage
   BarChart chart;
   Blocks tables;
   for (const StageEntry* stage : told_stages(run)) {
     const std::vector<KindTime> kinds = kinds_of(run, *stage);
     if (kinds.empty()) continue;
-    chart.bars.push_back(kind_bar(run, *stage, kinds));
-    tables.emplace_back(kind_table(run, *stage, kinds));
+    chart.bars.push_back(kind_bar(run, *stage, kinds, generating));
+    tables.emplace_back(kind_table(run, *stage, kinds, generating));
   }
   if (chart.bars.empty()) return;
   blocks.emplace_back(Paragraph{"Kernels by what they do, as their names tell; the mean of the measured windows."});

@@ -7,6 +7,7 @@
 
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/run_text.h"
+#include "model/visible_text.h"
 #include "model/words.h"
 
 namespace nl::exporters {
@@ -41,6 +42,15 @@ bool opens_link(std::string_view text, std::size_t at) {
 bool needs_escape(std::string_view text, std::size_t at) { return text[at] == '|' || opens_tag(text, at) || opens_link(text, at); }
 
 char printable(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c; }
+
+// A name may turn the direction of its line, and may be no UTF-8; control characters become blanks later.
+std::string readable(std::string_view text) {
+  const bool ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  if (ascii) return std::string(text);
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), printable);
+  return visible_line(out);
+}
 
 std::string table_line(const std::vector<std::string>& cells) {
   std::string out = "|";
@@ -185,7 +195,9 @@ std::string MarkdownWriter::joined(const Blocks& blocks) {
 
 }  // namespace
 
-std::string markdown_text(std::string_view text) {
+std::string markdown_text(std::string_view raw) {
+  const std::string shown = readable(raw);
+  const std::string_view text = shown;
   std::string out;
   out.reserve(text.size());
   std::size_t backslashes = 0;  // that the text itself has before this character
@@ -206,6 +218,7 @@ std::string markdown_code(std::string_view text) {
     longest = std::max(longest, run);
     inside += printable(c);
   }
+  inside = readable(inside);
   const std::string fence(longest + 1, '`');
   const std::string pad = longest > 0 || inside.empty() ? " " : "";
   return fence + pad + inside + pad + fence;

@@ -167,13 +167,23 @@ std::string unit_verb(const Run& run) {
 }
 
 const StageLaunches* launches_in(const KernelEntry& kernel, const std::string& stage) {
-  for (const StageLaunches& launches : kernel.measured)
-    if (launches.stage == stage) return &launches;
+  // Kernels list the stages in one order, and tables ask for them in it.
+  static thread_local std::size_t next = 0;
+  for (const std::size_t at : {next, next + 1})
+    if (at < kernel.measured.size() && kernel.measured[at].stage == stage) return &kernel.measured[next = at];
+  for (std::size_t at = 0; at < kernel.measured.size(); ++at)
+    if (kernel.measured[at].stage == stage) return &kernel.measured[next = at];
   return nullptr;
 }
 
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage) {
-  return found_in(run.efficiency, [&](const StageEfficiency& entry) { return entry.stage == stage; });
+  // Rows of both tables have the order of the stages: the next one is beside the last one that was found.
+  static thread_local std::size_t next = 0;
+  for (const std::size_t at : {next, next + 1})
+    if (at < run.efficiency.size() && run.efficiency[at].stage == stage) return &run.efficiency[next = at];
+  const StageEfficiency* found = found_in(run.efficiency, [&](const StageEfficiency& entry) { return entry.stage == stage; });
+  next = found == nullptr ? 0 : static_cast<std::size_t>(found - run.efficiency.data());
+  return found;
 }
 
 std::string stage_colour(const Run& run, const std::string& stage) {

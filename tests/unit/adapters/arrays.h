@@ -40,15 +40,17 @@ struct Entry {
 };
 
 // np.savez gives each local header twenty bytes of its own, which the directory has not.
-inline std::string npz(const std::vector<Entry>& entries) {
+// `shared`: every entry of the directory leads to the bytes of the first.
+inline std::string npz(const std::vector<Entry>& entries, bool shared = false) {
   const auto u16 = [](std::size_t value) { return raw(static_cast<std::uint16_t>(value)); };
   const auto u32 = [](std::size_t value) { return raw(static_cast<std::uint32_t>(value)); };
   std::string files, directory;
   for (const Entry& entry : entries) {
-    const std::size_t at = files.size(), plain = entry.method == 0 ? entry.data.size() : entry.plain_size;
+    const std::size_t at = shared ? 0 : files.size(), plain = entry.method == 0 ? entry.data.size() : entry.plain_size;
     const std::string sizes = u32(0) + u32(entry.data.size()) + u32(plain), name = entry.name + ".npy";
-    files += "PK\x03\x04" + u16(45) + u16(0) + u16(entry.method) + u32(0) + sizes + u16(name.size()) + u16(20) + name +
-             std::string(20, 'z') + entry.data;
+    if (!shared || files.empty())
+      files += "PK\x03\x04" + u16(45) + u16(0) + u16(entry.method) + u32(0) + sizes + u16(name.size()) + u16(20) + name +
+               std::string(20, 'z') + entry.data;
     directory += "PK\x01\x02" + u16(45) + u16(45) + u16(0) + u16(entry.method) + u32(0) + sizes + u16(name.size()) + u16(0) + u16(0) +
                  u16(0) + u16(0) + u32(0) + u32(at) + name;
   }

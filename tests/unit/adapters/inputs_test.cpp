@@ -98,6 +98,17 @@ TEST_CASE("a shape is sizes and a type") {
   }
 }
 
+TEST_CASE("inputs that the memory cannot hold are refused before they are made") {
+  for (const char* from : {"random", "zeros"}) {
+    const Error error = thrown_by([&] { make_inputs({kX}, from, 1, {{"batch", 999'999'999'999}}); });
+    CHECK(error.kind == ErrorKind::kUsage);
+    CHECK(error.where == "input x");
+    CHECK(has(error.message, "its shape [999999999999, 2] takes 8.00 TB, more than the "));
+  }
+  const Error past_counting = thrown_by([] { make_inputs({kIds}, "zeros", 1, {{"batch", 1LL << 40}, {"seq", 1LL << 40}}); });
+  CHECK(past_counting.kind == ErrorKind::kUsage);  // 2^83 bytes: the product of 64 bits would be 0
+}
+
 TEST_CASE("an input whose type cannot be made up is named") {
   const Error error = thrown_by([] { make_inputs({{"text", "string", {{1, ""}}}}, "random", 1, {}); });
   CHECK(error.where == "input text");

@@ -90,6 +90,20 @@ TEST_CASE("sizes that the file cannot hold are refused before they are allocated
   CHECK(has(refusal("x.npz", npz({{"x", kDeflated, 8, 0x7fffffff}})).message, "a thousand times"));
 }
 
+TEST_CASE("an archive whose entries share their bytes is refused: it would unpack them any number of times") {
+  const Entry entry{"ids", kDeflated, 8, 144};
+  CHECK(has(refusal("x.npz", npz(std::vector<Entry>(100, entry), true)).message, "share their bytes"));
+  Folder folder;
+  CHECK(read_numpy(folder.file("x.npz", npz(std::vector<Entry>(100, entry)))).size() == 100);
+}
+
+TEST_CASE("a shape that holds something else than sizes is refused") {
+  CHECK(has(refusal("x.npy", npy("<f4", "(-2, 16)", std::string(128, '1'))).message, "something else than sizes"));
+  CHECK(has(refusal("x.npy", npy("<f4", "(2*1,)", std::string(128, '1'))).message, "something else than sizes"));
+  Folder folder;
+  CHECK(read_numpy(folder.file("x.npy", npy("<f4", "(2L, 1L)", "12345678"))).at(0).shape == std::vector<std::int64_t>{2, 1});  // Python 2
+}
+
 TEST_CASE("arrays that would be read wrongly are refused") {
   CHECK(has(refusal("x.npy", npy("<U4", "(1,)", "1234567890123456")).message, "<U4"));
   CHECK(has(refusal("x.npy", npy(">f4", "(1,)", "1234")).message, ">f4"));

@@ -52,6 +52,16 @@ TEST_CASE("a file that is given twice is refused, by whatever name") {
   CHECK(refusal({{"ncu", {other, one, copy}}}, out) == text("--ncu", one, copy));
 }
 
+TEST_CASE("the folder of a run that was killed is a bundle: its captures are found") {
+  const Folder folder;
+  for (const char* name : {"logs", "nsys"}) fs::create_directories(folder.path / "killed" / name);
+  folder.file("killed/config.yaml", "run: {}\n");
+  fs::copy_file(NL_FIXTURES "/h200-probe/probe_node.sqlite", folder.path / "killed/nsys/run.sqlite");
+  ImportRequest request;
+  add_input(folder.path / "killed", request);
+  CHECK(request.all_files() == std::vector<fs::path>{folder.path / "killed/nsys/run.sqlite"});
+}
+
 TEST_CASE("counters alone are no capture, and nothing is none either") {
   const Folder folder;
   const fs::path one = folder.file("one", "12345"), out = folder.path / "out";

@@ -154,6 +154,33 @@ TEST_CASE("a parent is the shortest range around") {
   CHECK(index.parent_of(5) == 4);
 }
 
+TEST_CASE("a parent is the shortest range around, whether ranges are nested, overlap, touch or are the same") {
+  const int shape = GENERATE(0, 1, 2);  // short ranges that meet often; nested ones; nested ones with empty ones between them
+  for (unsigned seed = 1; seed < 60; ++seed) {
+    std::mt19937 dice(seed);
+    const auto below = [&](Ns limit) { return static_cast<Ns>(dice() % static_cast<unsigned>(limit)); };
+    Trace trace;
+    trace.threads.resize(1);
+    for (int i = 0; i < 30; ++i) {
+      const Ns start = shape == 0 ? below(20) : below(16), length = shape == 0 ? below(12) : 0;
+      if (shape == 0) add_range(trace, start, start + length);
+      else add_range(trace, start, shape == 2 && i % 5 == 0 ? start : 64 - 2 * start);
+    }
+    const RangeIndex index(trace);
+    for (std::uint32_t child = 0; child < trace.ranges.size(); ++child) {
+      std::uint32_t expected = kNone;
+      const auto length = [&](std::uint32_t r) { return trace.ranges[r].end_ns - trace.ranges[r].start_ns; };
+      for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+        const bool around =
+            trace.ranges[r].start_ns <= trace.ranges[child].start_ns && trace.ranges[r].end_ns >= trace.ranges[child].end_ns;
+        if (r != child && around && (expected == kNone || length(r) < length(expected))) expected = r;
+      }
+      INFO("shape " << shape << ", seed " << seed << ", range " << child);
+      REQUIRE(index.parent_of(child) == expected);
+    }
+  }
+}
+
 TEST_CASE("calls that are not in order are an error of ours") {
   Trace trace;
   trace.threads.resize(1);

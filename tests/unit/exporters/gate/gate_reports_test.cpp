@@ -93,6 +93,13 @@ TEST_CASE("gate annotations: an error for what failed, a notice for what is new 
   CHECK_FALSE(has(text, "tpot_ms"));
 }
 
+TEST_CASE("gate text: a name with a line break begins no line of a CI system's own") {
+  GateReport report = gate_sample();
+  report.results[0].hardware = "GPU\n::warning::forged";
+  report.results[0].runs = {"r\n::error::1"};
+  CHECK_FALSE(has("\n" + gate_text(report, 0), "\n::"));
+}
+
 TEST_CASE("gate annotations: a name with a line break makes no second command") {
   GateReport report = gate_sample();
   report.results[0].hardware = "GPU\n::error::forged";

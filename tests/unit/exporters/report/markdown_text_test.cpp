@@ -2,7 +2,7 @@
 
 #include "tests/catch.h"
 
-using nl::exporters::markdown_text;
+using nl::exporters::markdown_code, nl::exporters::markdown_text;
 
 TEST_CASE("markdown text: a name makes no link, no tag and no second cell") {
   CHECK(markdown_text("[click](https://evil.example)") == "[click]\\(https:\\//evil.example)");
@@ -13,6 +13,13 @@ TEST_CASE("markdown text: a name makes no link, no tag and no second cell") {
   CHECK(markdown_text("<https://evil.example>") == "\\<https:\\//evil.example>");
   CHECK(markdown_text("a|b <unnamed>") == "a\\|b \\<unnamed>");
   CHECK(markdown_text("\x1b[31mred\n") == " [31mred ");
+}
+
+TEST_CASE("markdown text: what turns the direction of a line is shown, and what is no UTF-8 is replaced") {
+  CHECK(markdown_text("gemm\u202Egnp.exe") == "gemm\\u202egnp.exe");
+  CHECK(markdown_code("a\u2066b") == "`a\\u2066b`");
+  CHECK(markdown_text("3.2\xff\xfe") == "3.2\uFFFD\uFFFD");
+  CHECK(markdown_text("größe\x1b\n") == "größe  ");
 }
 
 TEST_CASE("markdown text: a backslash of the name does not take ours away") {

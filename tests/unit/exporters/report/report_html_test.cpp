@@ -17,6 +17,7 @@ TEST_CASE("text stays text in HTML: elements, attributes, bad UTF-8 and control 
   using nl::exporters::html::text;
   CHECK(text("f<int>(a & b)\"'") == "f&lt;int&gt;(a &amp; b)&quot;&#39;");
   CHECK(text("µ ✓ 😀") == "µ ✓ 😀");
+  CHECK(text("gemm\u202Egnp.exe\u2069") == "gemm\\u202egnp.exe\\u2069");  // a name that shows itself as another one
   CHECK(text(std::string("a\0b\nc\x7f", 6)) == "a b c ");
   CHECK(text("\xff") == "\xef\xbf\xbd");
   CHECK(text("\xc3") == "\xef\xbf\xbd");                                  // cut off

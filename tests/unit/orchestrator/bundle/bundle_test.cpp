@@ -1,6 +1,7 @@
 #include "orchestrator/bundle/bundle.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -35,6 +36,25 @@ nl::Error refusal(const Bundle::Request& request) {
 }
 
 }  // namespace
+
+TEST_CASE("no other user may read a bundle, whatever the umask, and what the tools write is closed with the manifest") {
+  Folder folder;
+  const mode_t before = umask(0);
+  const Bundle made = Bundle::create({folder / "runs", {}, "a", "light"}, kNow);
+  fs::create_directories(folder / "given");
+  const Bundle given = Bundle::create({{}, folder / "given", "a", "light"}, kNow);
+  for (const Bundle* bundle : {&made, &given}) {
+    CHECK(fs::status(bundle->path()).permissions() == fs::perms::owner_all);
+    fs::create_directories(bundle->path() / "nsys");
+    std::ofstream(bundle->path() / "nsys/run.nsys-rep") << "TOKEN=hunter2";
+    bundle->write_manifest({});
+    for (const auto& entry : fs::recursive_directory_iterator(bundle->path())) {
+      INFO(entry.path());
+      CHECK((entry.status().permissions() & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none);
+    }
+  }
+  umask(before);
+}
 
 TEST_CASE("a bundle's folder says when, what and how, and never takes another's place") {
   Folder folder;

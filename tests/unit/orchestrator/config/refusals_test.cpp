@@ -59,6 +59,15 @@ struct Refusal {
 
 TEST_CASE("configuration files that are refused: the whole message") {
   const std::string deep_list = std::string(40, '[') + std::string(40, ']');
+  std::string laughs = "a: &a [x,x,x,x,x,x,x,x,x]\n";  // nine times as many values with each line
+  for (char c = 'b'; c <= 'j'; ++c) {
+    const std::string before = std::string("*") + static_cast<char>(c - 1);
+    laughs += std::string(1, c) + ": &" + c + " [" + before;
+    for (int n = 1; n < 9; ++n) laughs += "," + before;
+    laughs += "]\n";
+  }
+  const std::string made_to_fill =
+      "no file of this kind is like that: it is damaged, or was made to fill the memory; use a copy from where it was made";
   const std::vector<Refusal> refusals = {
       {"run: {mode: zzzzzz}\n", "run.mode cannot be 'zzzzzz' | FILE:1:13 | one of: deep, light"},
       {"run: {mode: dep}\n", "run.mode cannot be 'dep' | FILE:1:13 | did you mean 'deep'? One of: deep, light"},
@@ -104,6 +113,13 @@ TEST_CASE("configuration files that are refused: the whole message") {
       {"run: {stages: " + deep_list + "}\n", "the values are nested too deeply | FILE:1:46 | an alias may contain itself"},
       {"run: {mode: deep}\n---\nrun: {mode: light}\n",
        "there is more than one YAML document | FILE:3:1 | remove the line '---' between them"},
+      {",", "this is no valid YAML: a value cannot begin with a comma | FILE:1:1 | remove the comma, or put quotes around the value"},
+      {"# of mine\n---\n,",
+       "this is no valid YAML: a value cannot begin with a comma | FILE:3:1 | remove the comma, or put quotes around the value"},
+      {"{run: {mode: deep}},",
+       "this is no valid YAML: a value cannot begin with a comma | FILE:1:20 | remove the comma, or put quotes around the value"},
+      {laughs, "the aliases stand for more than 100000 values | FILE:6:8 | " + made_to_fill},
+      {std::string(70, '['), "the values are nested more than 64 deep | FILE:1:33 | " + made_to_fill},
       {"", "the configuration file is empty | FILE:1:1 | it needs at least one section, such as run:"},
       {"\n- a\n", "the configuration file holds no keys | FILE:2:1 | write sections such as run: {mode: deep}"},
       {"compose: [[a]]\n", "compose wants a list of preset names | FILE:1:11 | such as compose: [profiling/nsys/default]"},

@@ -211,10 +211,43 @@ TEST_CASE("children may outlive their parent where they are waited for") {
   CHECK(result.leftovers_killed.empty());
 }
 
-TEST_CASE("waiting for children ends at the timeout") {
-  auto spec = shell("sleep 4003 & exit 4");
+TEST_CASE("children that do nothing are ended after a while, and the status stays") {
+  auto spec = shell("setsid sleep 4004 & exit 3");
   spec.wait_for_tree = true;
-  spec.timeout_s = 0.5;
+  spec.leftover_s = 0.5;
+  spec.timeout_s = 60;
+  auto result = run_process(spec);
+  CHECK(result.exit_status == 3);
+  CHECK_FALSE(result.timed_out);
+  CHECK_FALSE(result.interrupted);
+  REQUIRE(result.leftovers_killed.size() == 1);
+  CHECK(result.leftovers_killed[0].ends_with(" sleep"));
+  CHECK(nl::orchestrator::descendants().empty());
+}
+
+TEST_CASE("children that do nothing at the timeout are ended, and the status stays") {
+  auto spec = shell("setsid sleep 4005 & exit 0");
+  spec.wait_for_tree = true;
+  spec.timeout_s = 0.7;
+  auto result = run_process(spec);
+  CHECK(result.exit_status == 0);
+  CHECK_FALSE(result.timed_out);
+  CHECK(result.leftovers_killed.size() == 1);
+}
+
+TEST_CASE("children that work are waited for, however long what does nothing may stay") {
+  auto spec = shell("(i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done; echo late) & echo early");
+  spec.wait_for_tree = true;
+  spec.leftover_s = 0.6;
+  auto result = run_process(spec);
+  CHECK(result.stdout_text == "early\nlate\n");
+  CHECK(result.leftovers_killed.empty());
+}
+
+TEST_CASE("waiting for children ends at the timeout") {
+  auto spec = shell("(while :; do :; done) & exit 4");
+  spec.wait_for_tree = true;
+  spec.timeout_s = 2;
   auto result = run_process(spec);
   CHECK(result.timed_out);
   CHECK(result.exit_status == 4);

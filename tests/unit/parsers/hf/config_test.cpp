@@ -471,7 +471,7 @@ TEST_CASE("what is no configuration is refused with its place") {
   CHECK(error_of("[1, 2]").message == "this JSON is no model configuration: it holds no fields");
   CHECK(error_of("{}").message.find("describes no transformer") != std::string::npos);
   CHECK(error_of("{\"hidden_size\": 1e999}").kind == nl::ErrorKind::kConfig);
-  CHECK(error_of(std::string(100000, '[')).message == "this is no valid JSON");
+  CHECK(error_of(std::string(100000, '[')).message == "the JSON is nested more than 128 deep");
   CHECK(error_of("{\"a\": \"\xff\xfe\"}").message == "this is no valid JSON");
   CHECK(error_of("{\"text_config\": 3, \"vision_config\": []}").message.find("describes no transformer") != std::string::npos);
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "model/error.h"
+#include "parsers/registry.h"
 #include "tests/catch.h"
 #include "tests/unit/parsers/scratch_file.h"
 #include "tests/unit/remark_texts.h"
@@ -136,6 +137,24 @@ TEST_CASE("no flipped byte of a profile does harm") {
       } catch (const Error& error) {
         CHECK(error.kind == ErrorKind::kInput);
       }
+    }
+  }
+}
+
+namespace nl::parsers {
+extern const Format kOrtFormat;
+}
+
+TEST_CASE("a profile without a single event is not imported: nothing was measured") {
+  for (const char* text : {"[", "[]", "[\n"}) {
+    INFO(text);
+    const ScratchFile file(text);
+    try {
+      kOrtFormat.read({file.path});
+      FAIL("it was read");
+    } catch (const Error& error) {
+      CHECK(error.kind == ErrorKind::kInput);
+      CHECK(error.message == "the profile of ONNX Runtime has no events");
     }
   }
 }

@@ -182,6 +182,18 @@ TEST_CASE("archive: a bomb is refused before it is unpacked") {
   CHECK(scene.import({.ratio = 1e9}).bundles.size() == 1);  // where it is trusted
 }
 
+TEST_CASE("archive: the list is held to the same limits, and to bounds of its own") {
+  const ArchiveScene scene;
+  const std::size_t size = std::size_t{16} << 20;
+  const auto list_alone = [](std::string text) { return std::vector<CraftedEntry>{{"archive.json", std::move(text)}}; };
+  CHECK(has(scene.refused(list_alone(std::string(size, '['))), "more than 1000 to 1"));
+  CHECK(has(scene.refused(list_alone(std::string(size, '[')), {.ratio = 1e9}),
+            "the JSON is nested more than 16 deep | " + scene.archive().string() + ": archive.json, byte 17"));
+  std::string many = "[";
+  while (many.size() < size) many += "[],";
+  CHECK(has(scene.refused(list_alone(many + "0]"), {.ratio = 1e9}), "the JSON holds more than 5000000 values"));
+}
+
 TEST_CASE("archive: sizes that add up past the largest number are refused") {
   const ArchiveScene scene;
   auto entries = sound_entries();

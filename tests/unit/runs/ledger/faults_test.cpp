@@ -77,6 +77,35 @@ ErrorKind refusal_of(const std::string& location) {
 
 }  // namespace
 
+TEST_CASE("ledger: on a full disk it can still be read") {
+  const test::Folder folder;
+  const std::string location = (folder / "ledger.sqlite").string();
+  Ledger::open(location).record(ledger_run("one", "2026-11-16T10:00:00Z"), "{}", "");
+  CHECK((std::filesystem::status(location).permissions() & (std::filesystem::perms::group_all | std::filesystem::perms::others_all)) ==
+        std::filesystem::perms::none);
+  CHECK(status_of(in_child([&] {
+          signal(SIGXFSZ, SIG_IGN);
+          const rlimit nothing{0, 0};  // no file can grow, as where the disk is full
+          setrlimit(RLIMIT_FSIZE, &nothing);
+          if (ids_of(Ledger::open(location, database::Absent::kRefuse).query({})) != Ids{"one"}) throw 1;
+        })) == 0);
+}
+
+TEST_CASE("ledger: without a home folder the run says that it is not recorded, and why") {
+  const auto failure = [](const LedgerOptions& options) {
+    LedgerRecord record;
+    CHECK(status_of(in_child([&] {
+            for (const char* name : {"HOME", "XDG_DATA_HOME", "NL_STAGE_LEDGER"}) unsetenv(name);
+            record = record_run(options, ledger_run("one", "2026-11-16T10:00:00Z"), "{}", "");
+            const bool said = record.failure && test::has(record.failure->message, "neither HOME nor XDG_DATA_HOME is set");
+            if (said != (options.path.empty() && options.enabled)) throw 1;
+          })) == 0);
+  };
+  failure({});
+  failure({.path = "off"});
+  failure({.enabled = false});
+}
+
 TEST_CASE("ledger: several processes make it and write it at once, and nothing is lost") {
   const LedgerPlace place("sqlite");
   constexpr int kWriters = 4, kRuns = 10;

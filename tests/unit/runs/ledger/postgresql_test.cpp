@@ -2,6 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+
 #include "model/error.h"
 #include "runs/ledger/bundles.h"
 #include "tests/catch.h"
@@ -24,6 +26,17 @@ std::string failure_of_recording(Ledger& ledger, const Run& run) {
     return error.message;
   }
   return "recorded";
+}
+
+std::string words_of_failure(database::Connection& connection, const std::string& statement) {
+  try {
+    connection.run(statement, {});
+  } catch (const Error& error) {
+    CHECK(error.kind == ErrorKind::kOutput);
+    CHECK_FALSE(error.fix.empty());
+    return error.message;
+  }
+  return "it answered";
 }
 
 }  // namespace
@@ -76,6 +89,39 @@ TEST_CASE("ledger: PostgreSQL that goes in the middle is a clear error, and what
   server.start();
   REQUIRE(server.why_not.empty());
   CHECK(ids_of(Ledger::open(server.url()).query({})) == Ids{"before"});
+}
+
+TEST_CASE("ledger: PostgreSQL that another session has locked is given up soon, and says so") {
+  if (!test::shared_postgresql().why_not.empty()) NL_SKIP(test::shared_postgresql().why_not);
+  const std::string location = test::shared_postgresql().new_database();
+  Ledger ledger = Ledger::open(location);
+  ledger.connection().begin();
+  ledger.connection().run("LOCK TABLE runs IN ACCESS EXCLUSIVE MODE");
+  const auto other = database::open_postgresql(location, {.lock_ms = 300});
+  for (const char* statement : {"SELECT run_id FROM runs", "SELECT pg_advisory_xact_lock(hashtext('nl_stage.ledger'))"}) {
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(words_of_failure(*other, statement) == "another session has locked the ledger for 0.3 s");
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
+  }
+  const auto slow = database::open_postgresql(location, {.statement_ms = 300});
+  CHECK(words_of_failure(*slow, "SELECT pg_sleep(60)") == "the ledger's server took more than 0.3 s");
+  ledger.connection().roll_back();
+  CHECK(words_of_failure(*other, "SELECT run_id FROM runs") == "it answered");
+}
+
+TEST_CASE("ledger: PostgreSQL that stops answering is given up, and asked nothing any more") {
+  if (!test::shared_postgresql().why_not.empty()) NL_SKIP(test::shared_postgresql().why_not);
+  const auto connection = database::open_postgresql(test::shared_postgresql().new_database(), {.silence_ms = 300});
+  pid_t server = 0;
+  connection->select("SELECT pg_backend_pid()", {}, [&](const database::Row& row) { server = static_cast<pid_t>(row.integer(0)); });
+  REQUIRE(server > 0);
+  REQUIRE(kill(server, SIGSTOP) == 0);
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(words_of_failure(*connection, "SELECT 1") == "the ledger's server has not answered for 0.3 s");
+  CHECK(words_of_failure(*connection, "SELECT 1") == "the ledger's server has not answered for 0.3 s");
+  connection->roll_back();
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
+  kill(server, SIGCONT);
 }
 
 TEST_CASE("ledger: in PostgreSQL it has a schema of its own beside other tables, and bytes that are no text are marked") {

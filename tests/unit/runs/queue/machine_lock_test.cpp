@@ -1,6 +1,8 @@
 #include "runs/queue/machine_lock.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 
+namespace fs = std::filesystem;
 using nl::runs::kLockHolderVariable;
 using nl::runs::lock_holder;
 using nl::runs::MachineLock;
@@ -90,6 +93,30 @@ TEST_CASE("lock: who gives it back leaves no name behind") {
   const auto lock = MachineLock::try_take(folder / "lock", "queue");
   REQUIRE(lock);
   CHECK_FALSE(lock->killed_owner());
+}
+
+TEST_CASE("lock: no other user may write its file, whatever the umask, and one who may not write it can hold it") {
+  const Folder folder;
+  const fs::path file = folder / "lock";
+  const mode_t before = umask(0);
+  {
+    const auto held = MachineLock::try_take(file, "suite");
+  }
+  umask(before);
+  CHECK(fs::status(file).permissions() ==
+        (fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::others_read));
+  if (geteuid() != 0) NL_SKIP("only root can become another user");
+  fs::permissions(folder.path, fs::perms::all);
+  const pid_t other = fork();
+  if (other == 0) {
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+    const auto held = MachineLock::try_take(file, "mine");
+    if (!held || held->killed_owner()) _exit(1);
+    _exit(open(file.c_str(), O_WRONLY | O_CLOEXEC) < 0 ? 0 : 3);
+  }
+  int status = -1;
+  waitpid(other, &status, 0);
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("lock: a file of any content blocks nothing") {

@@ -126,6 +126,21 @@ TEST_CASE("queue: a file that is still being written is no entry; a damaged one 
   }
 }
 
+TEST_CASE("queue: a damaged entry does not stop the others: it is put aside, and the log names it") {
+  Folder folder;
+  const CommandQueue queue(folder.path);
+  folder.file("queued/000001.json", "{\"command\": 4}");
+  queue.add("b", "/tmp");
+  const auto taken = queue.take();
+  REQUIRE(taken);
+  CHECK(taken->command == "b");
+  CHECK(queue.is_empty());
+  CHECK(nl::test::read_text(folder / "damaged/000001.json") == "{\"command\": 4}");
+  CHECK(nl::test::has(nl::test::read_text(queue.log_file()), "DAMAGED 000001 " + (folder / "damaged/000001.json").string()));
+  queue.finish(*taken);
+  CHECK_FALSE(queue.take());
+}
+
 TEST_CASE("queue: an entry is written as it always was, and none of its fields may be null") {
   Folder folder;
   const CommandQueue queue(folder.path);

@@ -11,7 +11,8 @@
 // The overhead of the capture, and what the meters of the GPUs read.
 namespace nl {
 
-// One stage in unprofiled passes (timed by its NVTX ranges) and in profiled passes of the same workload.
+// One stage in unprofiled passes (timed by its NVTX ranges, or by its launches where no range marks it) and in profiled passes of the
+// same workload.
 struct StageSlowdown {
   PassKind profiler = PassKind::kNsys;  // kNsys, kCollector or kNcu
   std::string stage;

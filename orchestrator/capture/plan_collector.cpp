@@ -96,6 +96,13 @@ Pass ranges_pass(PassKind kind, const Config& config, const Toolset& tools, cons
   return pass;
 }
 
+void record_launches(Pass& pass, const Config& config, const Toolset& tools) {
+  load_gpu_half(pass, config, tools);
+  pass.process.env["NL_STAGE_LAUNCHES"] = "1";
+  pass.records_launches = true;
+  pass.purpose += ", which also records when each launch is made";
+}
+
 Pass collector_pass(const Config& config, const Toolset& tools, const fs::path& bundle) {
   Pass pass = ranges_pass(PassKind::kCollector, config, tools, bundle, "collector", config.nsys.timeout_s);
   pass.purpose = "run the workload with the NVTX collector loaded: stage timings, no kernels";

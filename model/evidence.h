@@ -93,6 +93,7 @@ struct Evidence {
 
   bool captured_any = false;  // the traced pass left something
   Repeats repeats;
+  Calibration calibration;                              // of the tracers, on this machine
   std::string overhead_note;                            // why no unprofiled pass was run
   std::vector<PowerSample> power;                       // while the workload was traced
   std::optional<std::vector<std::string>> meter_uuids;  // of the GPUs whose power was read; nothing: power was not read

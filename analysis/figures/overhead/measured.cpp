@@ -241,6 +241,7 @@ Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& stag
     Perturbation none;
     none.note = !compared ? evidence.overhead_note : "overhead not measured: no GPU work was recorded";
     none.notes = repeats.notes;
+    none.calibration = evidence.calibration;
     return none;
   }
   const PassKind tracer = tracing_pass(evidence.tracer);
@@ -251,6 +252,7 @@ Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& stag
   Perturbation result = compare_passes(passes);
   result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   result.notes.insert(result.notes.end(), repeats.notes.begin(), repeats.notes.end());
+  result.calibration = evidence.calibration;
   return result;
 }
 

@@ -15,7 +15,8 @@ namespace nl::analysis {
 namespace {
 
 constexpr double kSameOrder = 0.98;  // share of the launches in the steps whose function is the one that the trace has there
-constexpr double kSameSteps = 0.03;  // how far the median of the steps that are found again may lie from that of all
+// How far the median of the steps that are found again, from launch to launch in the trace itself, may lie from that of all windows.
+constexpr double kSameSteps = 0.03;
 
 struct TracedLaunch {
   Ns time_ns = 0;
@@ -108,18 +109,20 @@ std::optional<std::ptrdiff_t> shift_of(const LaunchList& traced, const std::vect
 
 // What is known of one stage over all threads.
 struct StageTimes {
-  std::vector<Ns> pass, traced, all_traced;  // of the steps that were found again, twice, and of all measured ones
+  std::vector<Ns> pass, traced;  // of the steps that were found again, from launch to launch
+  std::vector<Ns> all_traced;    // of all measured windows
   std::uint64_t windows = 0;
 };
 using TimesByStage = std::map<std::uint32_t, StageTimes>;
 
-void add_times(const std::vector<MatchedStep>& steps, const std::vector<Launch>& pass, std::ptrdiff_t shift, TimesByStage& stages) {
+void add_times(const std::vector<MatchedStep>& steps, const LaunchList& traced, const std::vector<Launch>& pass, std::ptrdiff_t shift,
+               TimesByStage& stages) {
   const auto at = [&](std::size_t launch) { return pass[static_cast<std::size_t>(static_cast<std::ptrdiff_t>(launch) + shift)].time_ns; };
   for (const MatchedStep& step : steps) {
     if (step.window->warmup || !step.next) continue;
     StageTimes& times = stages[step.window->stage];
     times.pass.push_back(at(*step.next) - at(step.first));
-    times.traced.push_back(step.window->wall_ns());
+    times.traced.push_back(traced[*step.next].time_ns - traced[step.first].time_ns);
   }
 }
 
@@ -168,7 +171,7 @@ LaunchSteps steps_by_launches(const StagedTrace& traced, const std::vector<Threa
     const std::vector<MatchedStep> steps = matched_steps(traced, thread, threads[thread]);
     if (steps.size() < 2) continue;
     const ThreadLaunches* same = same_thread(threads[thread], steps, pass, taken);
-    if (same != nullptr) add_times(steps, same->launches, *shift_of(threads[thread], same->launches, steps), stages);
+    if (same != nullptr) add_times(steps, threads[thread], same->launches, *shift_of(threads[thread], same->launches, steps), stages);
     else
       out.trouble = fmt::format("its launches are not those of the trace in the same order ({} and {} launches of a thread)",
                                 launches_in(pass), threads[thread].size());

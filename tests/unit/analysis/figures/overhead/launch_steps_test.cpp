@@ -112,6 +112,22 @@ TEST_CASE("launches: steps that do not follow each other at once have no end tha
   CHECK(found.trouble == "the trace has no steps that follow each other at once");
 }
 
+TEST_CASE("launches: where first launches do not tell how long a window takes, nothing is told of its stage") {
+  TraceBuilder builder;
+  std::vector<Launch> pass;
+  const std::pair<const char*, Ns> kinds[] = {{"prefill", 400}, {"decode_step", 0}};  // a prefill launches late
+  for (int i = 0; i < 24; ++i) {
+    const auto& [name, late] = kinds[i % 12 == 0 ? 0 : 1];
+    builder.range("nl-stage", name, i * 1000, i * 1000 + 1000);
+    builder.kernel(name, i * 1000 + late + 20, 10, builder.call(i * 1000 + late));
+    pass.push_back({i * 800 + late, i % 12 == 0 ? kMoveNumber : kCountNumber});
+  }
+  const LaunchSteps found = steps_by_launches({builder.trace, kLaunchStepsRule}, {ThreadLaunches{pass}});
+  REQUIRE(found.stages.size() == 1);
+  CHECK(found.stages[0].stage == "decode_step");
+  CHECK(found.stages[0].median_ns == 800);
+}
+
 TEST_CASE("launches: the time of a step goes where that of a marked stage goes") {
   LaunchingProgram program(21);
   Evidence evidence;

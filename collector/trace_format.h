@@ -64,6 +64,7 @@ enum class Kind : std::uint16_t {
   kStalls = 22,
   kWaitStream = 23,
   kGraphNode = 24,
+  kLaunch = 25,
 };
 
 struct Head {
@@ -134,6 +135,12 @@ struct GraphNode {  // this thread made a node of a CUDA graph. Of a clone there
   std::uint64_t node;      // as kernels and copies name it
   std::uint64_t original;  // that it is a clone of; 0: none
 };
+
+struct Launch {  // head.id: what. This thread is about to launch a kernel or a CUDA graph; the only record of a pass that records launches
+  Head head;
+  std::int64_t time_ns;
+};
+inline constexpr std::uint32_t kGraphLaunched = 1;  // what: any CUDA graph. Kernels of one function have one number, which is even
 
 // The GPU half. Its records lie in chunks of their own, whose ThreadStart has the thread id 0; these chunks
 // are never left to others, so in a file they come in the order in which they were written.

@@ -32,6 +32,7 @@ enum class PassKind : std::uint8_t {
   kUnprofiled,
   kOperators,
   kOperatorsExport,
+  kCalibration,
 };
 
 enum class PassOutcome : std::uint8_t { kOk, kFailed, kTimeout, kInterrupted, kSkipped };
@@ -59,7 +60,11 @@ inline constexpr std::size_t kKernelClasses = 9;
 enum class SlowdownVerdict : std::uint8_t { kUndecidable, kUnderTenPercent, kOverTenPercent };
 
 // Where the cost of a tracer is known from.
-enum class CostBasis : std::uint8_t { kMeasured, kEstimated };
+enum class CostBasis : std::uint8_t { kMeasured, kEstimated, kCalibrated };
+
+// What the loop of a calibration calls: launches back to back, launches with much other code in between, as a program of Python makes
+// them, and copies back to back.
+enum class CalibratedCall : std::uint8_t { kLaunch, kLaunchAmidCode, kCopy };
 
 enum class RunStatus : std::uint8_t {
   kComplete,     // everything that was planned was captured

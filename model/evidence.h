@@ -24,11 +24,21 @@ struct PassStage {
   std::uint64_t windows = 0;  // warm-up included: how often the workload did it
 };
 
+struct Launch {
+  Ns time_ns = 0;          // on the host, by any clock
+  std::uint32_t what = 0;  // equal for launches of one function, within a process; all CUDA graphs have one number
+};
+struct ThreadLaunches {
+  std::vector<Launch> launches;  // in their order
+};
+
 // How long one pass of the workload took.
 struct PassTimes {
   PassKind profiler = PassKind::kUnprofiled;  // or kNsys, kCollector, kNcu
   std::vector<PassStage> stages;
   Ns duration_ns = 0;  // of the whole process
+  // Of an unprofiled pass of a workload that marks no stage: the steps of the trace are found again by its launches.
+  std::vector<ThreadLaunches> launches = {};
   bool profiled() const { return profiler != PassKind::kUnprofiled; }
 };
 
@@ -83,6 +93,7 @@ struct Evidence {
 
   bool captured_any = false;  // the traced pass left something
   Repeats repeats;
+  Calibration calibration;                              // of the tracers, on this machine
   std::string overhead_note;                            // why no unprofiled pass was run
   std::vector<PowerSample> power;                       // while the workload was traced
   std::optional<std::vector<std::string>> meter_uuids;  // of the GPUs whose power was read; nothing: power was not read

@@ -11,7 +11,8 @@
 // The overhead of the capture, and what the meters of the GPUs read.
 namespace nl {
 
-// One stage in unprofiled passes (timed by its NVTX ranges) and in profiled passes of the same workload.
+// One stage in unprofiled passes (timed by its NVTX ranges, or by its launches where no range marks it) and in profiled passes of the
+// same workload.
 struct StageSlowdown {
   PassKind profiler = PassKind::kNsys;  // kNsys, kCollector or kNcu
   std::string stage;
@@ -33,12 +34,29 @@ struct TracingCost {
   std::optional<double> launches_per_window;  // that an estimate counts
 };
 
+// What a tracer adds to one call on this machine: a loop of such calls, traced and not.
+struct CallCost {
+  PassKind profiler = PassKind::kNsys;  // kNsys or kCollector
+  std::string version;                  // of the tool
+  std::string options;                  // that it traced with, as they were written
+  CalibratedCall call = CalibratedCall::kLaunch;
+  double ns = 0, low_ns = 0, high_ns = 0;  // added to one call: the difference of the medians, and its 95 % interval
+  double bare_ns = 0;                      // what a call takes untraced, the median
+  std::uint64_t blocks = 0;                // of calls that were timed, traced and as many untraced
+};
+
+struct Calibration {
+  std::vector<CallCost> costs;
+  std::string note;  // why there are none
+};
+
 struct Perturbation {
   std::vector<StageSlowdown> stages;      // the "whole run" of ncu among them
   std::string order;                      // "bare nsys bare nsys bare": as they were run
   std::vector<std::string> notes;         // stages over 10 %, passes that were left out or failed
   std::string note;                       // why nothing was measured
   std::vector<TracingCost> tracing = {};  // of this run's tracer first, then of the one that could take its place; empty: not known
+  Calibration calibration = {};
 };
 
 struct PowerSample {  // one reading of NVML

@@ -46,7 +46,7 @@ inline constexpr std::array<std::string_view, 0> kKeys = {};
 template <>
 inline constexpr auto kKeys<PassKind> = std::to_array<std::string_view>(
     {"nsys", "nsys-export", "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details", "collector",
-     "collector-repeat", "counters-stages", "counters-kernels", "unprofiled", "operators", "operators-export"});
+     "collector-repeat", "counters-stages", "counters-kernels", "unprofiled", "operators", "operators-export", "calibration"});
 template <>
 inline constexpr auto kKeys<PassOutcome> = std::to_array<std::string_view>({"ok", "failed", "timeout", "interrupted", "skipped"});
 template <>
@@ -63,7 +63,9 @@ inline constexpr auto kKeys<MemoryLevel> = std::to_array<std::string_view>({"l1"
 template <>
 inline constexpr auto kKeys<SlowdownVerdict> = std::to_array<std::string_view>({"undecidable", "under 10 %", "over 10 %"});
 template <>
-inline constexpr auto kKeys<CostBasis> = std::to_array<std::string_view>({"measured", "estimated"});
+inline constexpr auto kKeys<CostBasis> = std::to_array<std::string_view>({"measured", "estimated", "calibrated"});
+template <>
+inline constexpr auto kKeys<CalibratedCall> = std::to_array<std::string_view>({"launch", "launch amid code", "copy"});
 template <>
 inline constexpr auto kKeys<LaneKind> = std::to_array<std::string_view>({"ranges", "api", "gpu"});
 template <>

@@ -110,6 +110,7 @@ Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const
   evidence.counters = std::move(capture.counters);
   evidence.counters_missing = std::move(capture.counters_missing);
   evidence.repeats = std::move(capture.repeats);
+  evidence.calibration = std::move(capture.calibration);
   evidence.power = std::move(capture.power);
   evidence.passes = std::move(capture.passes);
   evidence.workload_starts = capture.workload_starts;

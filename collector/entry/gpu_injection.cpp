@@ -1,5 +1,6 @@
 // The GPU half: the driver loads this library where CUDA_INJECTION64_PATH names it and calls InitializeInjection while
-// CUDA starts. A process is either traced (and sampled, where that is asked for) or its counters are measured.
+// CUDA starts. A process is either traced (and sampled, where that is asked for), or its counters are measured, or only the times of its
+// launches are recorded.
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include "collector/gpu/calls.h"
 #include "collector/gpu/contexts.h"
 #include "collector/gpu/cupti_library.h"
+#include "collector/gpu/launches.h"
 #include "collector/gpu/log.h"
 #include "collector/gpu/stream_capture.h"
 #include "collector/gpu/trace.h"
@@ -26,7 +28,7 @@ namespace {
 
 using trace_format::kCountersNotMeasured, trace_format::kNotRecorded;
 
-enum class Mode { kTrace, kStageCounters, kKernelCounters };
+enum class Mode { kTrace, kStageCounters, kKernelCounters, kLaunches };
 
 struct Injection {
   pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -141,6 +143,14 @@ void on_resource(std::uint32_t what, const cupti::ResourceData& resource) {
   sample_activity_of(device);
 }
 
+// Told of as little as possible: every launch of the program passes here twice.
+void on_launch_callback(void*, int, std::uint32_t function, const void* data) {
+  const auto& call = *static_cast<const cupti::CallbackData*>(data);
+  if (injection.off.load(std::memory_order_relaxed)) return;
+  if (is_capture_function(call.function)) return around_capture(call.function, call.site == cupti::kExit);
+  if (call.site == cupti::kEnter) time_launch(function, call);
+}
+
 void on_callback(void*, int domain, std::uint32_t function, const void* data) {
   if (injection.off.load(std::memory_order_relaxed)) return;
   int before = errno;
@@ -160,6 +170,7 @@ void after_fork_in_child() {
 }
 
 Mode chosen_mode() {
+  if (text_from("NL_STAGE_LAUNCHES") != nullptr) return Mode::kLaunches;
   const char* counters = text_from("NL_STAGE_COUNTERS");
   if (counters != nullptr && std::strcmp(counters, "stages") == 0) return Mode::kStageCounters;
   if (counters != nullptr && std::strcmp(counters, "kernels") == 0) return Mode::kKernelCounters;
@@ -167,9 +178,10 @@ Mode chosen_mode() {
   return Mode::kTrace;
 }
 
-bool traces() { return injection.mode == Mode::kTrace; }
-const char* what_is_lost() { return traces() ? kNotRecorded : kCountersNotMeasured; }
-NoteCode loss_of_all() { return traces() ? NoteCode::kNotRecorded : NoteCode::kCountersFailed; }
+bool counts() { return injection.mode == Mode::kStageCounters || injection.mode == Mode::kKernelCounters; }
+bool times_launches() { return injection.mode == Mode::kLaunches; }
+const char* what_is_lost() { return counts() ? kCountersNotMeasured : kNotRecorded; }
+NoteCode loss_of_all() { return counts() ? NoteCode::kCountersFailed : NoteCode::kNotRecorded; }
 
 bool load() {
   char trouble[1024];
@@ -182,13 +194,14 @@ bool subscribe() {
   char holder[128] = "";
   cupti::SubscriberParams params{sizeof params, "nl-stage", holder, sizeof holder - 1};
   const cupti::Api& api = injection.library.api;
-  cupti::Result result = api.cuptiSubscribe_v2 != nullptr ? api.cuptiSubscribe_v2(&injection.subscriber, on_callback, nullptr, &params)
-                                                          : api.cuptiSubscribe(&injection.subscriber, on_callback, nullptr);
+  cupti::Callback callback = times_launches() ? on_launch_callback : on_callback;
+  cupti::Result result = api.cuptiSubscribe_v2 != nullptr ? api.cuptiSubscribe_v2(&injection.subscriber, callback, nullptr, &params)
+                                                          : api.cuptiSubscribe(&injection.subscriber, callback, nullptr);
   if (result == cupti::kSuccess) return true;
   if (result == cupti::kMultipleSubscribers || result == cupti::kMaxLimitReached) {
     char loaded[512];
     name_cupti_clients(loaded, sizeof loaded);
-    note(traces() ? NoteCode::kNotRecorded : NoteCode::kCountersBusy,
+    note(counts() ? NoteCode::kCountersBusy : NoteCode::kNotRecorded,
          "another CUPTI client holds this process (%s%s%s): %s. Run without that profiler, or let nl-stage use nsys",
          *holder != '\0' ? holder : "it gives no name", *loaded != '\0' ? "; loaded: " : "", loaded, what_is_lost());
   } else {
@@ -265,12 +278,29 @@ bool start_counting() {
   return true;
 }
 
+// Nothing is asked of the GPU, and nothing is flushed: each record is in the file when the launch begins.
+bool start_timing_launches() {
+  find_stream_capture();
+  listen_to(cupti::kDomainDriver, is_capture_function);
+  bool any = false;
+  visit_functions(injection.library.api, cupti::kDomainDriver, [&](std::uint32_t function, const char* name) {
+    if (expect_launches(function, name)) any = listen(cupti::kDomainDriver, function) || any;
+  });
+  if (!any) note(NoteCode::kNotRecorded, "CUPTI (%s) does not tell of launches; %s", injection.library.path, kNotRecorded);
+  return any;
+}
+
+bool start() {
+  if (times_launches()) return start_timing_launches();
+  return counts() ? start_counting() : start_tracing();
+}
+
 void start_once() {
   if (!start_recording()) return;
   injection.mode = chosen_mode();
   if (!load() || !subscribe()) return;
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
-  if (traces() ? start_tracing() : start_counting()) {
+  if (start()) {
     std::atexit(finish_at_exit);
     return;
   }

@@ -333,6 +333,11 @@ struct LaunchConfig {  // CUlaunchConfig
 };
 struct LaunchExArguments {  // cuLaunchKernelEx
   const LaunchConfig* config;
+  void* function;
+};
+struct GraphLaunchArguments {  // cuGraphLaunch
+  void* graph;
+  void* stream;
 };
 
 // By the names under which libcupti exports them; all may be missing.

@@ -351,6 +351,12 @@ void record_graph_node(std::uint64_t node, std::uint64_t original) {
   if (entry) append(entry.thread(), &record, sizeof record);
 }
 
+void record_launch(std::uint32_t what) {
+  Launch record{{Kind::kLaunch, sizeof(Launch), what}, now_ns()};
+  Entry entry;
+  if (entry) append(entry.thread(), &record, sizeof record);
+}
+
 bool append_gpu_record(const void* record, std::size_t bytes) {
   if (bytes < sizeof(Head) || bytes > kChunkBytes - sizeof(ThreadStart)) return false;
   if (!recorder.active.load(std::memory_order_relaxed)) return false;

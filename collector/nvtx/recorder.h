@@ -36,6 +36,9 @@ void record_wait_stream(std::uint32_t context, std::uint32_t stream);
 // That this thread made a node of a CUDA graph, or cloned it from another; original 0: not cloned.
 void record_graph_node(std::uint64_t node, std::uint64_t original);
 
+// That this thread is about to launch; `what` as trace_format::Launch has it.
+void record_launch(std::uint32_t what);
+
 // For the GPU half: told of a range just before it begins and just after it ended, on its thread.
 struct RangeListener {
   void (*begins)(EventText text, std::uint64_t range);     // range 0: pushed

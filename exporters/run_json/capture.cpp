@@ -18,11 +18,31 @@ void fields(auto& io, Ref<decltype(io), StageSlowdown> s) {
 
 void fields(auto& io, Ref<decltype(io), TracingCost> c) {
   io.code("profiler", c.profiler, "the tracer", {PassKind::kNsys, PassKind::kCollector});
-  io.code("basis", c.basis, "measured: by passes of this workload; estimated: by its launches and what others cost");
+  io.code(
+      "basis", c.basis,
+      "measured: by passes of this workload; calibrated: by its launches and what one costs on this machine; estimated: by its launches "
+      "and what others cost");
   io("stage", c.stage, "name");
   io("low", c.low, "0.28: a window takes at least 28 % longer than unprofiled", kAnySign);
   io("high", c.high, "and at most so much longer", kAnySign);
-  io("launches_per_window", c.launches_per_window, "that an estimate counts; null: measured");
+  io("launches_per_window", c.launches_per_window, "that an estimate or a calibration counts; null: measured");
+}
+
+void fields(auto& io, Ref<decltype(io), CallCost> c) {
+  io.code("profiler", c.profiler, "the tracer", {PassKind::kNsys, PassKind::kCollector});
+  io.known("version", c.version, "of it; null: not known");
+  io("options", c.options, "that it traced with");
+  io.code("call", c.call, "what the loop calls: back to back, or with much other code in between");
+  io("ns", c.ns, "added to one call by tracing: the difference of the medians", kAnySign);
+  io("low_ns", c.low_ns, "95 % interval of it", kAnySign);
+  io("high_ns", c.high_ns, "95 % interval of it", kAnySign);
+  io("bare_ns", c.bare_ns, "what a call takes untraced, the median");
+  io("blocks", c.blocks, "of calls that were timed, traced and as many untraced");
+}
+
+void fields(auto& io, Ref<decltype(io), Calibration> c) {
+  io("costs", c.costs, "by tracer and kind of call");
+  io.known("note", c.note, "why there are none");
 }
 
 void fields(auto& io, Ref<decltype(io), Perturbation> p) {
@@ -31,6 +51,7 @@ void fields(auto& io, Ref<decltype(io), Perturbation> p) {
   io("notes", p.notes, "stages over 10 %, passes that were left out or failed");
   io.known("note", p.note, "why nothing was measured");
   io("tracing", p.tracing, "what this run's tracer adds to the stage that people quote, then what the other one would; empty: not known");
+  io("calibration", p.calibration, "what tracing adds to a call on this machine, by a loop of calls beside the workload");
 }
 
 void fields(auto& io, Ref<decltype(io), StageEnergy> s) {

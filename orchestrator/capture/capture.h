@@ -24,6 +24,7 @@ struct Capture {
   std::vector<PowerSample> power;            // while it was traced
   std::optional<Trace> operators;            // of the operator pass
   Repeats repeats;
+  Calibration calibration;
   std::vector<NcuReport> ncu;              // one a try
   std::vector<CounterReport> counters;     // one a pass
   std::optional<Remark> counters_missing;  // why a chosen kernel has none

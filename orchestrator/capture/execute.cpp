@@ -7,6 +7,7 @@
 
 #include "analysis/figures/operators/operators.h"
 #include "orchestrator/bundle/redact.h"
+#include "orchestrator/capture/calibrate.h"
 #include "orchestrator/capture/count.h"
 #include "orchestrator/capture/limits.h"
 #include "orchestrator/capture/marks.h"
@@ -234,7 +235,8 @@ void record_operators(const Plan& plan, std::span<const Pass> passes, PassRunner
 }
 
 bool records_operators(const Pass& pass) { return pass.kind == PassKind::kOperators || pass.kind == PassKind::kOperatorsExport; }
-bool repeats_workload(const Pass& pass) { return pass.optional && !records_operators(pass); }
+bool calibrates(const Pass& pass) { return pass.kind == PassKind::kCalibration; }
+bool repeats_workload(const Pass& pass) { return pass.optional && !records_operators(pass) && !calibrates(pass); }
 bool traces(const Pass& pass) {
   return pass.kind == PassKind::kNsys || pass.kind == PassKind::kNsysExport || pass.kind == PassKind::kCollector;
 }
@@ -265,6 +267,7 @@ Capture execute(const Plan& plan, Runner& runner) {
     read_capture(plan, live, capture);
     record_operators(plan, passes, live, capture);
   });
+  runner.run(cut_off(rest, calibrates), [&](auto passes, PassRunner& live) { calibrate(plan, passes, live, capture); });
   runner.run(rest, [&](auto passes, PassRunner& live) {
     count(plan, passes, live, capture);
     capture.passes = live.records();

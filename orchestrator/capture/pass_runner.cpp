@@ -32,6 +32,7 @@ const char* folder_of(PassKind kind) {
     case PassKind::kUnprofiled: return "unprofiled";
     case PassKind::kOperators:
     case PassKind::kOperatorsExport: return "operators";
+    case PassKind::kCalibration: return "calibration";
   }
   return "logs";
 }
@@ -76,7 +77,9 @@ void note_command(const Bundle& bundle, const Pass& pass) {
   const fs::path name = fs::path(folder_of(pass.kind)) / "cmd.txt";
   std::string text;
   if (std::ifstream before(bundle.path() / name); before) text.assign(std::istreambuf_iterator<char>(before), {});
-  bundle.write(name, text + (by_collector(pass) ? shell_command(pass) : shell_quoted(pass.process.argv)) + "\n");
+  bundle.write(
+      name,
+      text + (by_collector(pass) || pass.kind == PassKind::kCalibration ? shell_command(pass) : shell_quoted(pass.process.argv)) + "\n");
 }
 
 PassOutcome outcome_of(const ProcessResult& result) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "model/error.h"
+#include "orchestrator/capture/calibrate.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/plan_parts.h"
 #include "orchestrator/session/session.h"
@@ -58,6 +59,7 @@ void plan_by_nsys(Plan& plan) {
   }
   add_nsys_passes(plan);
   add_operator_passes(plan);
+  add_calibration_passes(plan);
   add_counting(plan);
   note_unsampled(plan);
 }
@@ -72,6 +74,7 @@ void plan_by_cupti(Plan& plan, const std::string& reason, bool preferred) {
   if (hides_nodes && plan.config.capture.pc_sampling > 0) plan.adaptations.push_back({Code::kGraphNodesForStalls});
   add_cupti_passes(plan);
   add_operator_passes(plan);
+  add_calibration_passes(plan);
   add_counting(plan);
 }
 

@@ -20,6 +20,7 @@ struct Pass {
   std::string purpose;                         // one line for the dry run
   std::vector<std::string> private_env;        // of process.env, those whose values are not shown
   bool optional = false;                       // its failure is noted and does not fail the run
+  bool records_launches = false;               // and nothing else of the GPU
   bool sample_power = false;                   // the GPUs' meters are read while it runs
   bool starts_workload = false;                // else it reads what another left
   bool even_if_stopped = false;                // reads what an interrupted pass before it has left

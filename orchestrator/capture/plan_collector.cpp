@@ -32,14 +32,7 @@ void load_gpu_half(Pass& pass, const Config& config, const Toolset& tools) {
 
 Pass cupti_pass(const Config& config, const Toolset& tools, const fs::path& bundle) {
   Pass pass = collector_pass(config, tools, bundle);
-  load_gpu_half(pass, config, tools);
-  auto& env = pass.process.env;
-  env["NL_STAGE_CUDA_CALLS"] = config.capture.cuda_calls;
-  // Stalls belong to kernels, those inside graphs as well.
-  env["NL_STAGE_CUDA_GRAPHS"] = config.capture.pc_sampling > 0 ? "node" : config.capture.cuda_graphs;
-  env["NL_STAGE_GPU_BUFFER_KB"] = std::to_string(config.capture.buffer_kb);
-  env["NL_STAGE_GPU_BUFFERS"] = std::to_string(config.capture.buffers);
-  env["NL_STAGE_FLUSH_MS"] = std::to_string(config.capture.flush_ms);
+  trace_by_cupti(pass, config, tools);
   pass.purpose = "run the workload with the collector loaded: kernels, copies, CUDA calls (CUPTI) and ranges";
   set_sampling(pass, config.capture);
   return pass;
@@ -94,6 +87,24 @@ Pass ranges_pass(PassKind kind, const Config& config, const Toolset& tools, cons
   pass.process.signal_group = true;   // a shell script passes no signal on
   pass.outputs = {folder};
   return pass;
+}
+
+void trace_by_cupti(Pass& pass, const Config& config, const Toolset& tools) {
+  load_gpu_half(pass, config, tools);
+  auto& env = pass.process.env;
+  env["NL_STAGE_CUDA_CALLS"] = config.capture.cuda_calls;
+  // Stalls belong to kernels, those inside graphs as well.
+  env["NL_STAGE_CUDA_GRAPHS"] = config.capture.pc_sampling > 0 ? "node" : config.capture.cuda_graphs;
+  env["NL_STAGE_GPU_BUFFER_KB"] = std::to_string(config.capture.buffer_kb);
+  env["NL_STAGE_GPU_BUFFERS"] = std::to_string(config.capture.buffers);
+  env["NL_STAGE_FLUSH_MS"] = std::to_string(config.capture.flush_ms);
+}
+
+void record_launches(Pass& pass, const Config& config, const Toolset& tools) {
+  load_gpu_half(pass, config, tools);
+  pass.process.env["NL_STAGE_LAUNCHES"] = "1";
+  pass.records_launches = true;
+  pass.purpose += ", which also records when each launch is made";
 }
 
 Pass collector_pass(const Config& config, const Toolset& tools, const fs::path& bundle) {

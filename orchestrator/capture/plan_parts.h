@@ -32,6 +32,13 @@ void clear_injections(Pass& pass, const Toolset& tools, std::vector<Remark>& ada
 Pass ranges_pass(PassKind kind, const Config& config, const Toolset& tools, const std::filesystem::path& bundle,
                  const std::filesystem::path& folder, double timeout_s);
 
+// Loads the collector's GPU half as well, with the options of a capture.
+void trace_by_cupti(Pass& pass, const Config& config, const Toolset& tools);
+
+// Lets an unprofiled pass also record when each launch was made, and nothing else: of a workload that marks no stage it is all that tells how
+// long a step takes.
+void record_launches(Pass& pass, const Config& config, const Toolset& tools);
+
 // The passes of a capture, and around them those that measure its overhead: the workload unprofiled, and traced once more by what
 // `again` returns. make_repeat() makes such a pass of the one that captures.
 void add_in_turns(Plan& plan, std::vector<Pass> capture, const std::function<std::vector<Pass>(int number)>& again);

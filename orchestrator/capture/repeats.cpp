@@ -7,6 +7,7 @@
 #include "analysis/figures/energy/energy.h"
 #include "analysis/figures/overhead/measured.h"
 #include "model/words.h"
+#include "orchestrator/capture/plan_parts.h"
 #include "orchestrator/capture/timeline.h"
 #include "orchestrator/config/knowledge.h"
 #include "parsers/collector/trace.h"
@@ -51,6 +52,12 @@ Pass RepeatedPasses::within_budget(Pass pass) const {
   return pass;
 }
 
+// Where no range tells how long a step takes, its launches do.
+Pass RepeatedPasses::unprofiled_after(Pass pass) const {
+  if (marks_nothing_ && !surely_no_gpu(plan_.tools)) record_launches(pass, config_, plan_.tools);
+  return pass;
+}
+
 std::optional<Pass> RepeatedPasses::next() { return after_ ? next_after() : next_before(); }
 
 std::optional<Pass> RepeatedPasses::next_before() {
@@ -89,7 +96,7 @@ std::optional<Pass> RepeatedPasses::next_after() {
     const Pass& pass = passes_[at_];
     if (pass.kind == PassKind::kUnprofiled) {
       const auto why = no_further(pass);
-      if (!why) return within_budget(passes_[at_++]);
+      if (!why) return within_budget(unprofiled_after(passes_[at_++]));
       leave_out(at_, *why);
       at_ = passes_.size();
       return std::nullopt;
@@ -198,11 +205,23 @@ void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns, std::vect
     if (files.empty()) repeats_.notes.push_back(pass.process.label + ": the collector recorded nothing");
     const Trace trace = read_collector_timeline(files, config_);
     const analysis::StagedTrace staged(trace, warmup_rule(config_));
-    (after_ ? repeats_.after : repeats_.before).push_back(analysis::pass_times(PassKind::kUnprofiled, staged, duration_ns));
+    PassTimes times = analysis::pass_times(PassKind::kUnprofiled, staged, duration_ns);
+    marks_nothing_ = times.stages.empty();
+    if (pass.records_launches) times.launches = read_launches(pass, files);
+    (after_ ? repeats_.after : repeats_.before).push_back(std::move(times));
     if (!power.empty()) repeats_.unprofiled_power.push_back({std::move(power), analysis::stage_windows(staged)});
   } catch (const Error& error) {
     repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));
   }
+}
+
+std::vector<ThreadLaunches> RepeatedPasses::read_launches(const Pass& pass, const std::vector<fs::path>& files) {
+  parsers::RecordedLaunches recorded = parsers::read_collector_launches(files);
+  const Remark* trouble = find_first(recorded.notes, {Code::kNotRecorded});
+  if (recorded.threads.empty())
+    repeats_.notes.push_back(fmt::format("{} tells no time of a step: no launch was recorded{}", pass.process.label,
+                                         trouble != nullptr ? " (" + text_of(*trouble) + ")" : ""));
+  return std::move(recorded.threads);
 }
 
 // Notes a workload whose exit status differs between unprofiled and profiled passes.

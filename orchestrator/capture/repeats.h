@@ -29,8 +29,10 @@ class RepeatedPasses : public Step {
   bool may_repeat(std::size_t at);
   void go_on_after(const Capture& capture);
   Pass within_budget(Pass pass) const;
+  Pass unprofiled_after(Pass pass) const;
   void take_unprofiled(const Pass& pass, const ProcessResult& result, std::vector<PowerSample> power);
   void read_unprofiled(const Pass& pass, Ns duration_ns, std::vector<PowerSample> power);
+  std::vector<ThreadLaunches> read_launches(const Pass& pass, const std::vector<std::filesystem::path>& files);
   void read_repeat(const std::string& label, const Trace& trace);
   void drop(const Pass& pass) const;
   bool fits(double seconds) const;
@@ -50,6 +52,7 @@ class RepeatedPasses : public Step {
   bool after_ = false, captured_ = false;
   bool began_unprofiled_ = false;                         // before the capture
   double spent_s_ = 0, unprofiled_s_ = 0, traced_s_ = 0;  // traced: with its export
+  bool marks_nothing_ = false;                            // an unprofiled pass ran, and no range of it tells a stage
   bool traced_ = false;                                   // the capture has GPU work, so that its cost can be told
   std::optional<Ns> repeated_ns_;                         // the latest repetition, where it ended well and is still to be read
   std::optional<int> unprofiled_exit_;                    // of the first unprofiled pass that came to its end

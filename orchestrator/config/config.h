@@ -136,8 +136,9 @@ struct NcuOptions {
 };
 
 struct PerturbationOptions {
-  int repeats = 3;        // unprofiled passes, and as many traced ones, the capture among them; 0: none
-  double budget_s = 180;  // for all passes that are run for this alone
+  int repeats = 3;                 // unprofiled passes, and as many traced ones, the capture among them; 0: none
+  double budget_s = 180;           // for all passes that are run for this alone
+  std::string calibrate = "auto";  // time a loop of launches under the tracers; auto: where the trace shows that their cost may matter
 };
 
 struct EnergyOptions {

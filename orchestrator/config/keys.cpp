@@ -179,6 +179,10 @@ const std::vector<ConfigKey> kMeasureKeys = {
      .least = 0, .most = 100},
     {NL_KEY(perturbation, budget_s), .help = "seconds for those passes together; what would not fit is left out", .least = 0,
      .most = kMonth},
+    {NL_KEY(perturbation, calibrate),
+     .help = "after the trace, time a loop of launches bare, under nsys and under the collector, which tells the overhead of tracing here; "
+             "auto: where tracing may add more than 5 % to a stage",
+     .allowed = choice_words(TracerCalibration())},
     {NL_KEY(energy, enabled), .help = "read power, clocks and throttling from NVML during the passes; on: its absence is a problem",
      .allowed = choice_words(EnergyReading())},
     {NL_KEY(energy, interval_ms), .help = "ms between two readings; longer where a reading is costly", .least = 1, .most = 60000},

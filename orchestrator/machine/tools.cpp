@@ -216,6 +216,9 @@ fs::path find_nvml(const ToolOptions& overrides, const Host& host) { return nvml
 
 Toolset find_tools(const ToolOptions& overrides, const Host& host) {
   Toolset tools;
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (program.filename() == "nl-stage") tools.program = program;
   tools.nsys = find_program(named("tools.nsys", overrides.nsys, "NL_STAGE_NSYS", host), program_candidates("nsys", kNsysPlaces, host), host,
                             tools.rejected);
   tools.ncu = find_program(named("tools.ncu", overrides.ncu, "NL_STAGE_NCU", host), program_candidates("ncu", kNcuPlaces, host), host,

@@ -37,6 +37,7 @@ struct Tool {
 struct Toolset {
   std::optional<Tool> nsys, ncu;
   std::optional<std::filesystem::path> cupti, nvml, collector;
+  std::filesystem::path program;  // nl-stage itself; empty: another program has it inside, which cannot be started for that
   std::vector<std::string> gpus;  // names, from NVML; empty: none or unknown
   std::string driver_version;
   int cuda_driver_version = 0;             // the newest CUDA that it supports, 13000: 13.0; 0: not known

@@ -43,6 +43,7 @@ std::size_t smallest(Kind kind) {
     case Kind::kStalls: return sizeof(format::Stalls);
     case Kind::kWaitStream: return sizeof(format::WaitStream);
     case Kind::kGraphNode: return sizeof(format::GraphNode);
+    case Kind::kLaunch: return sizeof(format::Launch);
   }
   return 0;
 }
@@ -98,6 +99,10 @@ void read_record(const char* at, const format::Head& head, File& file, Damage& d
     return;
   }
   if (head.kind == Kind::kGraphNode) return read_graph_node(at, file, damage);
+  if (head.kind == Kind::kLaunch) {
+    file.pieces.back().launches.push_back({load<format::Launch>(at).time_ns, head.id});
+    return;
+  }
   Event event;
   if (head.kind == Kind::kPush || head.kind == Kind::kMark) {
     event = read_event(at, load<format::Event>(at));

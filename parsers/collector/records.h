@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/trace_format.h"
+#include "model/evidence.h"
 #include "model/trace.h"
 #include "parsers/collector/gpu.h"
 
@@ -29,6 +30,7 @@ struct Piece {  // what one thread wrote into one chunk, in order
   std::uint64_t sequence = 0;
   std::uint32_t tid = 0;
   std::vector<Event> events;
+  std::vector<Launch> launches;
 };
 
 struct File {

@@ -1,6 +1,7 @@
 #include "parsers/collector/trace.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "model/error.h"
@@ -63,6 +64,23 @@ Trace read_collector_traces(const std::vector<std::filesystem::path>& paths, Cal
   }
   finish(trace);
   return trace;
+}
+
+RecordedLaunches read_collector_launches(const std::vector<std::filesystem::path>& paths) {
+  RecordedLaunches out;
+  ImportStats stats;
+  for (File& file : collector_trace::read_files(paths, stats)) {
+    std::stable_sort(file.pieces.begin(), file.pieces.end(), [](const auto& a, const auto& b) { return a.sequence < b.sequence; });
+    std::map<std::uint32_t, ThreadLaunches> threads;
+    for (const auto& piece : file.pieces) {
+      if (piece.launches.empty()) continue;
+      std::vector<Launch>& all = threads[piece.tid].launches;
+      all.insert(all.end(), piece.launches.begin(), piece.launches.end());
+    }
+    for (auto& [tid, thread] : threads) out.threads.push_back(std::move(thread));
+    out.notes.insert(out.notes.end(), file.gpu.notes.begin(), file.gpu.notes.end());
+  }
+  return out;
 }
 
 bool gpu_half_recorded(const std::vector<std::filesystem::path>& paths) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/counters.h"
+#include "model/evidence.h"
 #include "model/trace.h"
 
 namespace nl::parsers {
@@ -17,6 +18,14 @@ enum class CallRows {
 // The files that the injected collector wrote, one per process, of one run. A file that ends in the
 // middle of a record (the process was killed) gives all records before it.
 Trace read_collector_traces(const std::vector<std::filesystem::path>& files, CallRows rows = CallRows::kWork);
+
+// The launches of a pass that records only these, by thread; a thread that launched nothing is left out. `notes`: why the GPU half
+// recorded none, as far as it says.
+struct RecordedLaunches {
+  std::vector<ThreadLaunches> threads;
+  std::vector<Remark> notes;
+};
+RecordedLaunches read_collector_launches(const std::vector<std::filesystem::path>& files);
 
 // Whether the GPU half worked in any of the files, even if it recorded nothing. Reads only as much of them as that needs.
 bool gpu_half_recorded(const std::vector<std::filesystem::path>& files);

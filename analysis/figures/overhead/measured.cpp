@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/figures/energy/energy.h"
+#include "analysis/figures/overhead/launch_steps.h"
 #include "analysis/figures/stages/stage_entries.h"
 #include "analysis/statistics/confidence.h"
 #include "analysis/statistics/time_summary.h"
@@ -124,6 +125,28 @@ StageSlowdown compare_whole(const std::vector<PassTimes>& passes, PassKind profi
   return row;
 }
 
+// Passes beside the capture. Where nothing but launches was recorded, the stages are those of the trace.
+std::vector<PassTimes> with_stages(const std::vector<PassTimes>& passes, const StagedTrace& staged, std::vector<std::string>& notes) {
+  std::vector<PassTimes> out;
+  std::size_t by_launches = 0;
+  for (const PassTimes& pass : passes) {
+    if (pass.launches.empty()) {
+      out.push_back(pass);
+      continue;
+    }
+    LaunchSteps found = steps_by_launches(staged, pass.launches);
+    by_launches += !found.stages.empty();
+    if (!found.trouble.empty()) add_once(notes, "an unprofiled pass tells no time of a step: " + found.trouble);
+    out.push_back({pass.profiler, std::move(found.stages), pass.duration_ns});
+  }
+  if (by_launches > 0)
+    notes.push_back(
+        fmt::format("no range marks the steps: their unprofiled times are of {} pass{} that recorded when each launch was made and "
+                    "nothing else",
+                    by_launches, by_launches == 1 ? "" : "es"));
+  return out;
+}
+
 Ns duration_of(const Evidence& evidence, PassKind kind) {
   Ns duration_ns = 0;
   for (const PassRecord& record : evidence.passes)
@@ -218,14 +241,18 @@ Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& stag
     Perturbation none;
     none.note = !compared ? evidence.overhead_note : "overhead not measured: no GPU work was recorded";
     none.notes = repeats.notes;
+    none.calibration = evidence.calibration;
     return none;
   }
   const PassKind tracer = tracing_pass(evidence.tracer);
   if (evidence.captured_any) passes.push_back(pass_times(tracer, staged, duration_of(evidence, tracer)));
-  passes.insert(passes.end(), repeats.after.begin(), repeats.after.end());
+  std::vector<std::string> notes;
+  for (PassTimes& pass : with_stages(repeats.after, staged, notes)) passes.push_back(std::move(pass));
   if (const Ns ncu_ns = duration_of(evidence, PassKind::kNcu); ncu_ns > 0) passes.push_back({PassKind::kNcu, {}, ncu_ns});
   Perturbation result = compare_passes(passes);
+  result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   result.notes.insert(result.notes.end(), repeats.notes.begin(), repeats.notes.end());
+  result.calibration = evidence.calibration;
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/figures/overhead/calibration.h"
 #include "model/headline.h"
 
 namespace nl::analysis {
@@ -42,13 +43,6 @@ std::optional<TracingCost> measured_cost(const Run& run, PassKind recorder, cons
   return std::nullopt;
 }
 
-bool is_python(const Run& run, const std::vector<Process>& processes) {
-  const auto named_so = [](std::string_view path) { return path.substr(path.rfind('/') + 1).starts_with("python"); };
-  return run.software.versions.contains("python") ||
-         std::any_of(processes.begin(), processes.end(), [&](const Process& process) { return named_so(process.name); }) ||
-         (!run.workload.command.empty() && named_so(run.workload.command[0]));
-}
-
 // One window as it was traced.
 struct TracedWindow {
   double wall_ns = 0, busy_ns = 0, launches = 0;
@@ -76,30 +70,54 @@ double share_of_other(const TracedWindow& window, double unprofiled_ns, double l
   return longer_by(std::max(window.busy_ns, unprofiled_ns + added), unprofiled_ns);
 }
 
+// What a launch costs under a tracer, and how that is known.
+struct KnownLaunch {
+  LaunchCost cost;
+  CostBasis basis = CostBasis::kEstimated;
+};
+
+KnownLaunch launch_under(PassKind profiler, const Run& run, bool python, const TracingKnowledge& knowledge) {
+  if (const auto calibrated = calibrated_launch(run.perturbation.calibration, profiler, python, knowledge))
+    return {*calibrated, CostBasis::kCalibrated};
+  const TracerCosts& costs = python ? knowledge.python : knowledge.native;
+  return {profiler == PassKind::kNsys ? costs.nsys : costs.collector, CostBasis::kEstimated};
+}
+
 }  // namespace
+
+bool is_python(const std::map<std::string, std::string>& versions, const std::vector<Process>& processes,
+               const std::vector<std::string>& command) {
+  const auto named_so = [](std::string_view path) { return path.substr(path.rfind('/') + 1).starts_with("python"); };
+  return versions.contains("python") ||
+         std::any_of(processes.begin(), processes.end(), [&](const Process& process) { return named_so(process.name); }) ||
+         (!command.empty() && named_so(command[0]));
+}
 
 std::vector<TracingCost> tracing_costs(const Run& run, const std::vector<Process>& processes, const TracingKnowledge& knowledge) {
   const auto recorder = recorder_of(run);
   const StageEntry* stage = quoted_stage(run);
   if (!recorder || stage == nullptr) return {};
   const bool nsys = *recorder == PassKind::kNsys;
-  const TracerCosts& costs = is_python(run, processes) ? knowledge.python : knowledge.native;
-  const LaunchCost& own = nsys ? costs.nsys : costs.collector;
+  const bool python = is_python(run.software.versions, processes, run.workload.command);
+  const KnownLaunch own = launch_under(*recorder, run, python, knowledge);
   const double most = nsys ? knowledge.most_nsys : knowledge.most_collector;
-  const auto window = own.high_ns > 0 ? traced_window(*stage) : std::nullopt;
-  const auto estimated = [&](PassKind profiler, double low, double high) {
-    return TracingCost{profiler, CostBasis::kEstimated, stage->name, low, high, window->launches};
+  const auto window = own.cost.high_ns > 0 ? traced_window(*stage) : std::nullopt;
+  const auto by_launches = [&](PassKind profiler, CostBasis basis, double low, double high) {
+    return TracingCost{profiler, basis, stage->name, low, high, window->launches};
   };
   std::vector<TracingCost> out;
   if (auto measured = measured_cost(run, *recorder, *stage)) out.push_back(std::move(*measured));
   else if (window)
-    out.push_back(estimated(*recorder, longer_by(window->wall_ns, unprofiled_estimate(*window, own.low_ns, most)),
-                            longer_by(window->wall_ns, unprofiled_estimate(*window, own.high_ns, most))));
-  if (out.empty() || !nsys || !window || !(costs.collector.high_ns > 0)) return out;
+    out.push_back(by_launches(*recorder, own.basis, longer_by(window->wall_ns, unprofiled_estimate(*window, own.cost.low_ns, most)),
+                              longer_by(window->wall_ns, unprofiled_estimate(*window, own.cost.high_ns, most))));
+  const KnownLaunch other = launch_under(PassKind::kCollector, run, python, knowledge);
+  if (out.empty() || !nsys || !window || !(other.cost.high_ns > 0)) return out;
   // Of the same window without a tracer: as the passes measured it, else in the middle of the estimate.
-  const double unprofiled = unprofiled_ns(run, *stage).value_or(unprofiled_estimate(*window, (own.low_ns + own.high_ns) / 2, most));
-  out.push_back(estimated(PassKind::kCollector, share_of_other(*window, unprofiled, costs.collector.low_ns, knowledge.most_collector),
-                          share_of_other(*window, unprofiled, costs.collector.high_ns, knowledge.most_collector)));
+  const double unprofiled =
+      unprofiled_ns(run, *stage).value_or(unprofiled_estimate(*window, (own.cost.low_ns + own.cost.high_ns) / 2, most));
+  out.push_back(by_launches(PassKind::kCollector, other.basis,
+                            share_of_other(*window, unprofiled, other.cost.low_ns, knowledge.most_collector),
+                            share_of_other(*window, unprofiled, other.cost.high_ns, knowledge.most_collector)));
   return out;
 }
 

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "model/perturbation.h"
 #include "model/run.h"
 
-// What tracing adds to a step: measured where unprofiled passes tell it, else estimated by the launches of the step.
+// What tracing adds to a step: measured where unprofiled passes tell it, else by the launches of the step and what one costs, on this machine
+// where that was calibrated.
 namespace nl::analysis {
 
 struct LaunchCost {  // added to one launch on the host; 0: not known
@@ -20,6 +23,10 @@ struct TracingKnowledge {
   TracerCosts python, native;                    // of programs of Python, whose code evicts the tracer's from the caches, and of others
   double most_nsys = 1e9, most_collector = 1e9;  // no program was seen that tracing slows by a larger share
 };
+
+// Whether it is a program of Python, by its versions, processes and command.
+bool is_python(const std::map<std::string, std::string>& versions, const std::vector<Process>& processes,
+               const std::vector<std::string>& command);
 
 // Of the tracer that recorded the run, then of the collector where nsys recorded it. Empty: nothing was recorded by either, no stage says how
 // long a step takes, or neither passes nor launches tell it. `processes` are those of the trace, by their executables.

@@ -31,13 +31,17 @@ std::string range_text(double low, double high) {
   return low > 0 ? fmt::format("{:.0f} to {}", low * 100, most) : "at most " + most;
 }
 
-// "; the collector (--set capture.prefer=cupti) would add an estimated 4 to 16 %"
+const char* estimated(const TracingCost& cost) { return cost.basis == CostBasis::kEstimated ? "an estimated " : ""; }
+
+// "; the collector (--set capture.prefer=cupti) would add an estimated 4 to 16 %", "… would add 4 to 7 %, by a calibration on this machine"
 std::string other_tracer(const Run& run) {
   if (run.perturbation.tracing.size() < 2) return {};
   const TracingCost &own = run.perturbation.tracing[0], &other = run.perturbation.tracing[1];
   if (!(other.low + other.high < own.low + own.high)) return {};  // ranges may overlap: by their middles
-  return fmt::format("; {} (--set capture.prefer=cupti) would add an estimated {}", tracer_name(other.profiler),
-                     range_text(other.low, other.high));
+  const bool said = own.basis == CostBasis::kCalibrated;
+  return fmt::format("; {} (--set capture.prefer=cupti) would add {}{}{}", tracer_name(other.profiler), estimated(other),
+                     range_text(other.low, other.high),
+                     other.basis == CostBasis::kCalibrated && !said ? ", by a calibration on this machine" : "");
 }
 
 Table tracing_table(const Run& run) {
@@ -48,12 +52,29 @@ Table tracing_table(const Run& run) {
   return table;
 }
 
+Table calibration_table(const std::vector<CallCost>& costs) {
+  Table table{"What tracing adds to a call on this machine",
+              {{"Tracer"}, {"Call"}, {"Untraced", kRight}, {"Adds", kRight}, {"95 % interval", kRight}, {"Options"}}};
+  for (const CallCost& cost : costs)
+    table.rows.push_back({key_cell(cost.profiler), key_cell(cost.call), fmt::format("{:.2f} us", cost.bare_ns / 1e3),
+                          fmt::format("{:.2f} us", cost.ns / 1e3), fmt::format("{:.2f} … {:.2f} us", cost.low_ns / 1e3, cost.high_ns / 1e3),
+                          text_cell(cost.options)});
+  return table;
+}
+
 void add_tracing(const Run& run, Blocks& blocks) {
   const auto& costs = run.perturbation.tracing;
-  if (std::all_of(costs.begin(), costs.end(), [](const TracingCost& cost) { return cost.basis == CostBasis::kMeasured; })) return;
-  add(blocks, tracing_table(run));
-  add(blocks, Paragraph{"Estimated: launches per window, times what a launch costs more under that tracer on another machine "
-                        "(conf/tracing), as far as the GPU does not work meanwhile."});
+  const auto any = [&](CostBasis basis) {
+    return std::any_of(costs.begin(), costs.end(), [&](const TracingCost& cost) { return cost.basis == basis; });
+  };
+  if (any(CostBasis::kEstimated) || any(CostBasis::kCalibrated)) add(blocks, tracing_table(run));
+  if (any(CostBasis::kEstimated))
+    add(blocks, Paragraph{"Estimated: launches per window, times what a launch costs more under that tracer on another machine "
+                          "(conf/tracing), as far as the GPU does not work meanwhile."});
+  if (any(CostBasis::kCalibrated))
+    add(blocks, Paragraph{"Calibrated: launches per window, times what a launch costs more under that tracer on this machine, by a loop of "
+                          "launches beside the workload, as far as the GPU does not work meanwhile."});
+  if (!run.perturbation.calibration.costs.empty()) add(blocks, calibration_table(run.perturbation.calibration.costs));
 }
 
 Table clocks_table(const std::vector<ClockSummary>& devices) {
@@ -76,9 +97,10 @@ std::string tracing_sentence(const Run& run) {
   if (own.basis == CostBasis::kMeasured)
     return fmt::format("Tracing with {} makes {} take {} longer than without the profiler, so quote the unprofiled times{}.",
                        tracer_name(own.profiler), step, by, other_tracer(run));
-  return fmt::format("Tracing with {} makes {} take an estimated {} longer than without the profiler{}, and the times here include that{}.",
-                     tracer_name(own.profiler), step, by, run.provenance.tracer == Tracer::kImport ? "" : " (--config deep measures it)",
-                     other_tracer(run));
+  return fmt::format("Tracing with {} makes {} take {}{} longer than without the profiler{}{}, and the times here include that{}.",
+                     tracer_name(own.profiler), step, estimated(own), by,
+                     own.basis == CostBasis::kCalibrated ? ", by a calibration on this machine" : "",
+                     run.provenance.tracer == Tracer::kImport ? "" : " (--config deep measures it)", other_tracer(run));
 }
 
 Section overhead(const Run& run) {

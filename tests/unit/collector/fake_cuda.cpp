@@ -1,5 +1,6 @@
 // The few functions of the CUDA driver that describe its GPUs: one H200.
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -11,6 +12,7 @@ thread_local int stream_capture_mode = 0;  // CU_STREAM_CAPTURE_MODE_GLOBAL
 
 extern "C" {
 int cuThreadExchangeStreamCaptureMode(int* mode) { return std::swap(*mode, stream_capture_mode), 0; }
+int cuStreamIsCapturing(void*, int* status) { return *status = std::getenv("FAKE_CUDA_CAPTURES") != nullptr, 0; }
 int cuDeviceGetCount(int* count) { return *count = 1, 0; }
 int cuDeviceGet(int* device, int) { return *device = 0, 0; }
 int cuDeviceGetName(char* name, int bytes, int) { return std::strncpy(name, "NVIDIA Driver H200", static_cast<std::size_t>(bytes)), 0; }

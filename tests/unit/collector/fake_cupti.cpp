@@ -37,7 +37,7 @@ const std::map<std::pair<int, std::uint32_t>, const char*> kNames = {
     {{2, 17}, "cudaGetDevice_v3020"},          {{2, 41}, "cudaMemcpyAsync_v3020"},  {{2, 51}, "cudaMemsetAsync_v3020"},
     {{2, 131}, "cudaStreamSynchronize_v3020"}, {{2, 164}, "cudaDeviceReset_v3020"}, {{2, 165}, "cudaDeviceSynchronize_v3020"},
     {{2, 211}, "cudaLaunchKernel_v7000"},      {{1, 307}, "cuLaunchKernel"},        {{1, 308}, "cuStreamBeginCapture_v2"},
-    {{1, 309}, "cuStreamEndCapture"},          {{1, 310}, "cuIpcOpenMemHandle_v2"},
+    {{1, 309}, "cuStreamEndCapture"},          {{1, 310}, "cuIpcOpenMemHandle_v2"}, {{1, 311}, "cuGraphLaunch"},
 };
 
 struct Fake {
@@ -158,7 +158,7 @@ void call_back_around(Domain domain, std::uint32_t function, const char* name, c
 
 // As the driver does it: CUPTI tells of the call's begin and of its end.
 void launch_in_driver(const char* name, int blocks) {
-  LaunchArguments arguments{nullptr, {static_cast<std::uint32_t>(blocks), 1, 1}, {128, 1, 1}, 0, nullptr};
+  LaunchArguments arguments{const_cast<char*>(name), {static_cast<std::uint32_t>(blocks), 1, 1}, {128, 1, 1}, 0, nullptr};
   static std::atomic<std::uint32_t> calls{0};
   CallbackData data{kEnter, "cuLaunchKernel", &arguments, nullptr, name, &contexts[0], 1, nullptr, ++calls};
   call_back(kDomainDriver, 307, &data);
@@ -373,8 +373,13 @@ FAKE void fake_open_peer_memory() { call_back_around(kDomainDriver, 310, "cuIpcO
 
 // A faulty program's: the driver refuses it.
 FAKE void fake_launch_nothing(const char* name) {
-  LaunchExArguments arguments{nullptr};
+  LaunchExArguments arguments{nullptr, nullptr};
   call_back_around(kDomainDriver, 307, "cuLaunchKernelEx", &arguments, name);
+}
+
+FAKE void fake_launch_graph(std::uint32_t graph) {
+  GraphLaunchArguments arguments{reinterpret_cast<void*>(std::uintptr_t{graph}), nullptr};
+  call_back_around(kDomainDriver, 311, "cuGraphLaunch", &arguments);
 }
 
 FAKE void fake_device_reset() { call_back_around(kDomainRuntime, 164, "cudaDeviceReset"); }

@@ -222,6 +222,14 @@ int run(const std::string& mode, int count) {
       for (unsigned long node : {201ul, 202ul, 203ul, 999ul}) launch(kGemm, 2, 7, node);
   }
   if (mode == "launches") launches(count);
+  if (mode == "launches-of-all-kinds") {
+    launches(count);
+    fake<std::uint32_t>("fake_launch_graph", 5);
+    fake<std::uint32_t>("fake_launch_graph", 6);
+    fake("fake_synchronize");
+    copy(4096, kHostToDevice);
+    std::thread([] { launches(1); }).join();
+  }
   if (mode == "exit-now" || mode == "kill" || mode == "terminate") {
     launches(count);
     await_flush();

@@ -588,7 +588,17 @@ Run every_value_run() {
                                                           .stage = "stage 2640",
                                                           .low = 0.2641,
                                                           .high = 0.2642,
-                                                          .launches_per_window = 2643.5}}};
+                                                          .launches_per_window = 2643.5}},
+                                  .calibration = {.costs = {CallCost{.profiler = PassKind::kCollector,
+                                                                     .version = "version 2644",
+                                                                     .options = "options 2645",
+                                                                     .call = CalibratedCall::kLaunchAmidCode,
+                                                                     .ns = 2646.5,
+                                                                     .low_ns = 2647.5,
+                                                                     .high_ns = 2648.5,
+                                                                     .bare_ns = 2649.5,
+                                                                     .blocks = 2650}},
+                                                  .note = "note 2651"}};
   run.energy = Energy{.pass = "pass 425",
                       .source = EnergySource::kPower,
                       .stages = {StageEnergy{.stage = "stage 427",

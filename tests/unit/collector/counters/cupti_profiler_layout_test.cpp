@@ -121,6 +121,9 @@ static_assert(offsetof(own::LaunchConfig, block) == offsetof(CUlaunchConfig, blo
 AT(LaunchConfig, stream, CUlaunchConfig, hStream);
 AT(StreamWaitArguments, stream, cuStreamSynchronize_params, hStream);
 AT(LaunchExArguments, config, cuLaunchKernelEx_params, config);
+AT(LaunchExArguments, function, cuLaunchKernelEx_params, f);
+AT(GraphLaunchArguments, graph, cuGraphLaunch_params, hGraph);
+AT(GraphLaunchArguments, stream, cuGraphLaunch_params, hStream);
 
 TEST_CASE("numbers of CUPTI's counters are NVIDIA's") {
   CHECK(int{own::kRangeProfiler} == CUPTI_PROFILER_TYPE_RANGE_PROFILER);

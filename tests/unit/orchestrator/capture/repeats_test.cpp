@@ -51,6 +51,24 @@ void write_collector_file(const fs::path& file, Ns prefill_ms, bool traced) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
+// A collector's file without a range. Where launches are recorded, it has four of them, or the reason why there are none.
+void write_unmarked_file(const fs::path& file, bool launches, const std::string& trouble) {
+  namespace format = trace_format;
+  const format::FileHeader header = nl::test::trace_header(7, 0);
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+  const auto add = [&](auto record, format::Kind kind, std::uint32_t id, const std::string& tail = {}) {
+    record.head = {kind, static_cast<std::uint16_t>((sizeof record + tail.size() + 7) / 8 * 8), id};
+    bytes.append(reinterpret_cast<const char*>(&record), sizeof record);
+    bytes += tail + std::string(record.head.bytes - sizeof record - tail.size(), '\0');
+  };
+  add(format::ThreadStart{{}, 0, 7, 0, "w"}, format::Kind::kThreadStart, 0);
+  for (int i = 0; i < 4 && launches && trouble.empty(); ++i) add(format::Launch{{}, 1000 + i}, format::Kind::kLaunch, 2 + 2 * (i % 2));
+  if (launches && !trouble.empty())
+    add(format::String{{}, static_cast<std::uint32_t>(trouble.size()), 0}, format::Kind::kNote,
+        static_cast<std::uint32_t>(format::NoteCode::kNotRecorded), trouble);
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
 // Plays every process: leaves the files that it would, and takes the time that the test says.
 struct Actor : Launcher {
   std::vector<std::string> order;
@@ -59,18 +77,23 @@ struct Actor : Launcher {
   int bare_status = 0, nsys_status = 0, collector_status = 0;
   int interrupt_at = -1, time_out_at = -1;  // counted over all processes
   int works_until = 100;                    // from then on the collector's GPU half records nothing
+  bool marked = true;                       // the workload has a range
+  std::string no_launches;                  // why none are recorded
 
   ProcessResult launch(const ProcessSpec& process) override {
     const int number = static_cast<int>(order.size());
     started.push_back(process);
     ProcessResult result;
     if (const auto folder = process.env.find("NL_STAGE_TRACE_DIR"); folder != process.env.end()) {
-      const bool traced = process.env.contains("CUDA_INJECTION64_PATH");
-      order.push_back(traced ? "collector" : "bare");
+      const bool launches = process.env.contains("NL_STAGE_LAUNCHES");
+      const bool traced = process.env.contains("CUDA_INJECTION64_PATH") && !launches;
+      order.push_back(traced ? "collector" : launches ? "launches" : "bare");
       result.exit_status = traced ? collector_status : bare_status;
       result.duration_ns = static_cast<Ns>((traced ? collector_s : bare_s) * 1e9);
       REQUIRE(fs::is_directory(folder->second));
-      write_collector_file(fs::path(folder->second) / "w.7.nltrace", 2 + number, traced && number < works_until);
+      const fs::path file = fs::path(folder->second) / "w.7.nltrace";
+      if (marked || traced) write_collector_file(file, 2 + number, traced && number < works_until);
+      else write_unmarked_file(file, launches, no_launches);
     } else if (process.argv.at(1) == "export") {
       order.push_back("export");
       result.duration_ns = static_cast<Ns>(export_s * 1e9);
@@ -195,6 +218,40 @@ TEST_CASE("the collector's repetitions keep to the budget, and a workload that f
     }));
   }
   CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
+}
+
+TEST_CASE("unprofiled passes record launches where the first of them marks nothing") {
+  Stage stage;
+  stage.actor.marked = false;
+  const auto after = [&] { return stage.evidence.repeats.after; };
+  SECTION("from the second on") {
+    stage.play();
+    CHECK(stage.actor.order == Strings{"bare", "nsys", "export", "launches", "nsys", "export", "launches", "nsys", "export"});
+    CHECK(stage.actor.started.at(3).env.at("CUDA_INJECTION64_PATH") == "/lib/libnl_collector.so");
+    REQUIRE(after().size() == 4);
+    for (const std::size_t i : {0, 2}) {
+      REQUIRE(after()[i].launches.size() == 1);
+      CHECK(after()[i].launches[0].launches.size() == 4);
+      CHECK(after()[i].launches[0].launches[1].what == 4);
+    }
+    CHECK(after()[1].launches.empty());
+  }
+  SECTION("a workload that marks stages is left alone") {
+    stage.actor.marked = true;
+    stage.play();
+    CHECK(std::count(stage.actor.order.begin(), stage.actor.order.end(), "launches") == 0);
+  }
+  SECTION("where none could be recorded, the reason is noted") {
+    stage.actor.no_launches = "kernels, copies and CUDA calls are not recorded: libcupti was not found";
+    stage.play();
+    CHECK(stage.evidence.repeats.notes.at(0).starts_with("unprofiled pass 2 of 3 tells no time of a step: no launch was recorded ("));
+    CHECK(stage.evidence.repeats.notes.at(0).find("libcupti was not found") != std::string::npos);
+  }
+  SECTION("without a GPU there is nothing to record") {
+    stage.tools.nvml = "/lib/libnvidia-ml.so.1";
+    stage.play();
+    CHECK(std::count(stage.actor.order.begin(), stage.actor.order.end(), "launches") == 0);
+  }
 }
 
 TEST_CASE("a collector that recorded no GPU work has no price") {

@@ -82,6 +82,29 @@ TEST_CASE("tracing cost: what passes measured comes before an estimate") {
   CHECK(tracing_costs(run, kPython, kKnown)[0].basis == CostBasis::kEstimated);
 }
 
+TEST_CASE("tracing cost: what a launch costs on this machine comes before what it costs elsewhere") {
+  Run run = traced_steps();
+  const auto cost = [](PassKind profiler, CalibratedCall call, double ns) {
+    return CallCost{profiler, "", "", call, ns, ns - 500, ns + 500, 2300, 40};
+  };
+  run.perturbation.calibration.costs = {cost(PassKind::kCollector, CalibratedCall::kLaunch, 1000),
+                                        cost(PassKind::kCollector, CalibratedCall::kLaunchAmidCode, 2000)};
+  auto costs = tracing_costs(run, {{7, "/opt/server"}}, kKnown);
+  REQUIRE(costs.size() == 2);
+  CHECK(costs[0].basis == CostBasis::kEstimated);
+  CHECK(costs[1].basis == CostBasis::kCalibrated);
+  CHECK(costs[1].launches_per_window == 100);
+  CHECK(costs[1].low == Approx(0.05 / 3.8));
+  CHECK(costs[1].high == Approx(0.25 / 3.8));
+  run.perturbation.calibration.costs.push_back(cost(PassKind::kNsys, CalibratedCall::kLaunch, 4500));
+  run.perturbation.calibration.costs.push_back(cost(PassKind::kNsys, CalibratedCall::kLaunchAmidCode, 5500));
+  costs = tracing_costs(run, {{7, "/opt/server"}}, kKnown);
+  CHECK(costs[0].basis == CostBasis::kCalibrated);
+  CHECK(costs[0].low == Approx(4.0 / 3.6 - 1));
+  CHECK(costs[0].high == Approx(4.0 / 3.4 - 1));
+  CHECK(costs[1].high == Approx(0.25 / 3.5));  // of the step in the middle of that range
+}
+
 TEST_CASE("tracing cost: nothing is said where nothing tells it") {
   const auto none = [](auto change) {
     Run run = traced_steps();

@@ -507,6 +507,17 @@ TEST_CASE("summary: tracing that adds more than a tenth to a step is said first"
     costs[0].low = 0.09;  // perhaps more than a tenth, perhaps not
     CHECK(sentence_of(run, 0) == speed);
   }
+  SECTION("a calibration says that it is one, once") {
+    costs[1] = {nl::PassKind::kCollector, nl::CostBasis::kCalibrated, "train_step", 0.04, 0.07, 100};
+    CHECK(
+        sentence_of(run, 0).ends_with("the collector (--set capture.prefer=cupti) would add 4 to 7 %, by a calibration on this machine."));
+    costs[0] = {nl::PassKind::kNsys, nl::CostBasis::kCalibrated, "train_step", 0.28, 0.42, 100};
+    run.provenance.tracer = nl::Tracer::kNsys;
+    CHECK(sentence_of(run, 0) ==
+          "Tracing with nsys makes a training step (train_step) take 28 to 42 % longer than without the profiler, by a calibration on this "
+          "machine (--config deep measures it), and the times here include that; the collector (--set capture.prefer=cupti) would add 4 to "
+          "7 %.");
+  }
   SECTION("a failure comes before it") {
     run.status = nl::RunStatus::kFailed;
     CHECK(sentence_of(run, 1).starts_with("Tracing with nsys makes"));

@@ -82,6 +82,7 @@ bool is_launching(HostWork work) {
   switch (work) {
     case HostWork::kModel:
     case HostWork::kFramework:
+    case HostWork::kCuda:
     case HostWork::kCompiler:
     case HostWork::kSampling:
     case HostWork::kSync: return true;

@@ -50,6 +50,7 @@ TEST_CASE("the doctor of a healthy machine: every line") {
               "reports ERR_NVGPUCTRPERM",
               "ok counters.cupti: not used: ncu was found",
               "ok perf_event_paranoid: perf_event_paranoid is unknown; sampling is off",
+              "ok native_stacks: the kernel lets nl-stage sample programs that it starts (perf_event_open)",
               "ok tmpdir: ROOT/tmp is writable, 8.0 GiB free",
               "ok artifacts: ROOT is writable, 8.0 GiB free",
               "ok injection: CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH are not set",

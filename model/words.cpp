@@ -231,7 +231,7 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "--set mark.operators=false runs without it."},
     {Code::kStacksRefused, "stacks-refused", Severity::kInfo, ErrorKind::kCapture,
      "Stacks of native code were not sampled: {0}. No function of the program is named for the time the GPU waits.",
-     "{1} --set mark.host_samples_hz=0 runs without."},
+     "To allow it: {1}. Without it: --set mark.host_samples_hz=0."},
     {Code::kStacksFailed, "stacks-failed", Severity::kInfo, ErrorKind::kCapture, "Sampled stacks of native code are incomplete: {0}.", ""},
 
     note(Code::kNoKernelsCaptured, "no-kernels-captured", "The capture holds no kernels: nothing ran on a GPU, or CUDA was not traced."),

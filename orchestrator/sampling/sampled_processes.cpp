@@ -61,9 +61,10 @@ void SampledProcesses::take(const PerfRecord& record) {
       return;
     case PERF_RECORD_COMM:
       if (const auto pid = executed_by(record)) {
-        Process& process = processes_[*pid];
-        process.space = {};
-        process.python = false;
+        if (Process* process = process_of(*pid)) {
+          process->space = {};
+          process->python = false;
+        }
       }
       return;
     case PERF_RECORD_LOST: lost_ += lost_in(record); return;
@@ -71,33 +72,33 @@ void SampledProcesses::take(const PerfRecord& record) {
   }
 }
 
+// Null: there are too many. A script may start thousands.
+SampledProcesses::Process* SampledProcesses::process_of(std::uint32_t pid) {
+  if (const auto known = processes_.find(pid); known != processes_.end()) return &known->second;
+  if (processes_.size() >= kMaxProcesses)
+    std::erase_if(processes_, [](const auto& each) { return each.second.ended && each.second.samples.empty(); });
+  return processes_.size() < kMaxProcesses ? &processes_[pid] : nullptr;
+}
+
 void SampledProcesses::map(const MapRecord& record) {
-  if (processes_.size() >= kMaxProcesses && !processes_.contains(record.pid)) forget_ended();
-  if (processes_.size() >= kMaxProcesses && !processes_.contains(record.pid)) return;
-  Process& process = processes_[record.pid];
+  Process* process = process_of(record.pid);
+  if (process == nullptr) return;
   const std::uint32_t image = images_.number_of(record.file);
-  process.space.map({record.start, record.start + record.bytes, record.file_offset, image});
-  process.python |= is_python(record.file);
-  if (std::find(process.images.begin(), process.images.end(), image) == process.images.end()) process.images.push_back(image);
+  process->space.map({record.start, record.start + record.bytes, record.file_offset, image});
+  process->python |= is_python(record.file);
+  if (std::find(process->images.begin(), process->images.end(), image) == process->images.end()) process->images.push_back(image);
 }
 
 // A thread shares what its process has. A child begins with a copy.
 void SampledProcesses::start(const TaskRecord& record) {
   if (record.pid == record.parent) return;
-  if (processes_.size() >= kMaxProcesses) forget_ended();
+  Process* child = process_of(record.pid);
   const auto parent = processes_.find(record.parent);
-  if (parent == processes_.end() || processes_.size() >= kMaxProcesses) return;
-  const Process& from = parent->second;
-  Process& child = processes_[record.pid];
-  child.space = from.space;
-  child.python = from.python;
-  child.images = from.images;
-  child.ended = false;
-}
-
-// A script may start thousands.
-void SampledProcesses::forget_ended() {
-  std::erase_if(processes_, [](const auto& each) { return each.second.ended && each.second.samples.empty(); });
+  if (child == nullptr || parent == processes_.end()) return;
+  child->space = parent->second.space;
+  child->python = parent->second.python;
+  child->images = parent->second.images;
+  child->ended = false;
 }
 
 void SampledProcesses::sample(const PerfRecord& record) {

@@ -48,7 +48,7 @@ class SampledProcesses {
   void sample(const PerfRecord& record);
   void keep(Process& process, const Sample& sample);
   void thin_out();
-  void forget_ended();
+  Process* process_of(std::uint32_t pid);
   std::uint32_t stack_of(std::vector<CodePlace> places);
   bool is_wanted(const Process& process, const std::vector<std::string>& only_with) const;
   std::string text_of(const Process& process, int hertz);

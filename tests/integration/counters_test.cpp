@@ -176,7 +176,7 @@ TEST_CASE("native stacks: a C++ program's function is named for the time that th
   if (run["host"].is_null() && run["provenance"].dump().find("stacks-refused") != std::string::npos)
     NL_SKIP("the kernel does not allow perf_event_open here");
   CHECK(run["host"]["sampler"] == "perf");
-  CHECK(run["host"]["lost"] == 0);
+  CHECK(run["host"]["samples"] > 50);
   for (const auto& stage : run["stages"]) {
     if (stage["name"] != "decode_step") continue;
     REQUIRE_FALSE(stage["gaps"].empty());

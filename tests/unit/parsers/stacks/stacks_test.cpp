@@ -219,7 +219,7 @@ TEST_CASE("stacks: a file with changed, missing or doubled bytes is read without
   const auto pick = [&](std::size_t below) { return std::uniform_int_distribution<std::size_t>(0, below - 1)(dice); };
   for (int round = 0; round < 400; ++round) {
     std::string text = kNative + "g\t1000510\t1000590\t701\t2\n";
-    for (std::size_t change = 0; change <= pick(6); ++change) {
+    for (std::size_t change = 0, changes = pick(6) + 1; change < changes && !text.empty(); ++change) {
       const std::size_t at = pick(text.size());
       switch (pick(5)) {
         case 0: text[at] = static_cast<char>(pick(256)); break;

@@ -347,10 +347,10 @@ TEST_CASE("evidence: the versions of the tools that were used, and why there is 
 
 TEST_CASE("collector: native stacks stand beside the facts, and are joined to the trace by its own clock") {
   CollectorScene scene;
-  scene.ends.stacks.files = {{7, "nl-stage stacks\t1\nsampler\tperf\nf\t0\t0\tsteer\t/srv/w\t\t0\t\nk\t0\t0\ns\t2500\t7\t0\n"},
+  scene.ends.stacks.files = {{100, "nl-stage stacks\t1\nsampler\tperf\nf\t0\t0\tsteer\t/srv/w\t\t0\t\nk\t0\t0\ns\t2500\t7\t0\n"},
                              {8, "nl-stage stacks\t1\nsampler\tperf\nf\t0\t0\tother\t/srv/w\t\t0\t\nk\t0\t0\ns\t2600\t8\t0\n"}};
   CHECK(scene.run() == Strings{});
-  CHECK(fs::exists(scene.bundle.path() / "facts/stacks-7.txt"));
+  CHECK(fs::exists(scene.bundle.path() / "facts/stacks-100.txt"));
   CHECK(scene.capture.adaptations.size() == 1);  // no word on them
   const Ns start_ns = *scene.capture.trace.monotonic_start_ns;
   scene.analysed();

@@ -312,6 +312,6 @@ TEST_CASE("native stacks are sampled where the collector traces, once, and not o
   config.mark.host_samples_hz = 0;
   CHECK(sampled_passes(all_tools()).empty());
   config.mark.host_samples_hz = 97;
-  config.capture.prefer = "auto";
+  config.capture.prefer = "nsys";
   CHECK(sampled_passes(all_tools()).empty());  // nsys has samples of its own
 }

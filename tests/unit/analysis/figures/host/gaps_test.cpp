@@ -286,7 +286,7 @@ TEST_CASE("gaps: templates and a CUDA runtime that are linked into the program a
              collector = native("nl::collector::call_entered", "/home/me/build/collector/libnl_collector.so");
   const auto launching = p.stack({main, call, inside, driver}), traced = p.stack({main, call, driver, collector}),
              waiting = p.stack({main, wait, inside, driver});
-  const std::uint32_t settling[] = {p.stack({main, settle, sort, copy}), p.stack({main, settle, sort, clock}),
+  const std::uint32_t settling[] = {p.stack({main, settle, sort, copy}), p.stack({main, settle, sort, settle, sort, clock}),
                                     p.stack({main, settle, sort})};
   for (int i = 0; i < 20; ++i)
     p.step([&] {

@@ -123,7 +123,7 @@ Check check_native_stacks(const Config& config, const Host& host) {
   const auto paranoid = number(host.read("/proc/sys/kernel/perf_event_paranoid"));
   return {id, CheckLevel::kWarning, subject,
           sampling::perf_trouble(error, paranoid) + ": the collector's traces name no function of a native program",
-          sampling::perf_fix(error, paranoid)};
+          sampling::is_refusal(error) ? sampling::perf_fix(error, paranoid) : "nl-stage run --set mark.host_samples_hz=0 …"};
 }
 
 Check check_temporary(const Host& host) {

@@ -204,10 +204,11 @@ TEST_CASE("every check has a fix unless it is ok") {
   machine.space = {kMiB, kMiB};
   machine.tools.rejected = {"/x does not start"};
   machine.tools.injection_env = {"NVTX_INJECTION64_PATH"};
+  machine.host.try_perf_events = [] { return EMFILE; };
   machine.tree.write("proc/sys/kernel/perf_event_paranoid", "4\n");
   machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
   const auto checks = nl::orchestrator::diagnose(machine.tools, machine.config, machine.host);
-  CHECK(checks.size() == 22);
+  CHECK(checks.size() == 23);
   for (const auto& check : checks) {
     INFO(check.id);
     CHECK(check.fix.empty() == (check.level == Level::kOk));

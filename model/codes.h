@@ -123,7 +123,7 @@ enum class StageKind : std::uint8_t {
 enum class StageSource : std::uint8_t { kMarked, kEngine, kInferred };
 
 // Who looked at the host's stacks.
-enum class HostSampler : std::uint8_t { kNone, kPython, kNsys };
+enum class HostSampler : std::uint8_t { kNone, kPython, kNsys, kPerf };
 
 // What kind of code a line of the host is.
 enum class HostWork : std::uint8_t {
@@ -144,8 +144,9 @@ enum class HostWork : std::uint8_t {
   kJson,       // reading and writing JSON
   kSleep,      // asleep on purpose
   kExchange,   // with other processes: collectives on the host, MPI
+  kCuda,       // calls of the CUDA runtime and driver, without a framework around them
 };
-inline constexpr std::size_t kHostWorks = 17;
+inline constexpr std::size_t kHostWorks = 18;
 
 // Idle time of a GPU inside the windows of a stage.
 enum class GapKind : std::uint8_t {
@@ -309,6 +310,8 @@ enum class Code : std::uint16_t {
   kModelShapeUnknown,  // its configuration was noted, but does not describe a transformer
   kOperatorsLeftOut,   // the pass that records operators: it would be in vain
   kOperatorsFailed,    // it ended badly, or could not be read
+  kStacksRefused,      // the kernel does not let us sample native stacks
+  kStacksFailed,       // they could not be sampled or kept for another reason
 
   // Why there are no kernels, or no counters of one
   kNoKernelsCaptured,  // nothing ran on a GPU, or it was not traced

@@ -238,6 +238,7 @@ struct Trace {
   std::vector<StallSample> stalls;           // one per kernel and device
   std::optional<ClockBounds> clock;          // empty: not known
   std::optional<std::int64_t> utc_start_ns;  // UTC at time 0 of the capture
+  std::optional<Ns> monotonic_start_ns;      // CLOCK_MONOTONIC of the machine at time 0; empty: not known
   Ns duration_ns = 0;                        // of the capture
   std::optional<Ns> session_end_ns;          // where the tool says so: it ends what was never closed there
   std::optional<Ns> last_range_event_ns;     // the latest time of any range, mark or other annotation

@@ -229,6 +229,10 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     {Code::kOperatorsLeftOut, "operators-left-out", Severity::kInfo, ErrorKind::kCapture, "The operator pass is left out: {0}.", ""},
     {Code::kOperatorsFailed, "operators-failed", Severity::kInfo, ErrorKind::kCapture, "The operator pass {0}: there are no operators.",
      "--set mark.operators=false runs without it."},
+    {Code::kStacksRefused, "stacks-refused", Severity::kInfo, ErrorKind::kCapture,
+     "Stacks of native code were not sampled: {0}. No function of the program is named for the time the GPU waits.",
+     "To allow it: {1}. Without it: --set mark.host_samples_hz=0."},
+    {Code::kStacksFailed, "stacks-failed", Severity::kInfo, ErrorKind::kCapture, "Sampled stacks of native code are incomplete: {0}.", ""},
 
     note(Code::kNoKernelsCaptured, "no-kernels-captured", "The capture holds no kernels: nothing ran on a GPU, or CUDA was not traced."),
     note(Code::kNoGpu, "no-gpu", "No GPU was found{0}. Where there is one, the same command captures kernels."),
@@ -429,6 +433,7 @@ std::string_view host_work_text(HostWork kind) {
     case HostWork::kJson: return "reading and writing JSON";
     case HostWork::kSleep: return "sleeping";
     case HostWork::kExchange: return "exchanging data with other processes";
+    case HostWork::kCuda: return "CUDA calls";
   }
   return "other code";
 }

@@ -90,11 +90,11 @@ inline constexpr auto kKeys<WorkloadKind> =
 template <>
 inline constexpr auto kKeys<StageSource> = std::to_array<std::string_view>({"marked", "engine", "inferred"});
 template <>
-inline constexpr auto kKeys<HostSampler> = std::to_array<std::string_view>({"none", "python", "nsys"});
+inline constexpr auto kKeys<HostSampler> = std::to_array<std::string_view>({"none", "python", "nsys", "perf"});
 template <>
-inline constexpr auto kKeys<HostWork> =
-    std::to_array<std::string_view>({"other", "tokenizer", "sampling", "generation", "model", "framework", "compiler", "sync",
-                                     "data_loader", "server", "garbage", "user", "optimizer", "logging", "json", "sleep", "exchange"});
+inline constexpr auto kKeys<HostWork> = std::to_array<std::string_view>(
+    {"other", "tokenizer", "sampling", "generation", "model", "framework", "compiler", "sync", "data_loader", "server", "garbage", "user",
+     "optimizer", "logging", "json", "sleep", "exchange", "cuda"});
 template <>
 inline constexpr auto kKeys<GapKind> = std::to_array<std::string_view>({"recurring", "occasional", "between_launches"});
 template <>

@@ -97,8 +97,10 @@ void fields(auto& io, Ref<decltype(io), WaitStack> s) {
 }
 
 void fields(auto& io, Ref<decltype(io), HostStacks> h) {
-  io.code("sampler", h.sampler, "who looked: python: nl-stage's package in the process; nsys: its CPU samples",
-          {HostSampler::kPython, HostSampler::kNsys});
+  io.code("sampler", h.sampler,
+          "who looked: python: nl-stage's package in the process; nsys: its CPU samples; perf: nl-stage itself, by "
+          "perf_event of the kernel",
+          {HostSampler::kPython, HostSampler::kNsys, HostSampler::kPerf});
   io("period_ns", h.period_ns, "between two samples of a thread, the median");
   io("cost_share", h.cost_share, "of the time of the process: spent on sampling; null: not known", kFraction);
   io("samples", h.samples, "of the whole capture");

@@ -15,7 +15,9 @@
 #include "orchestrator/capture/timeline.h"
 #include "orchestrator/capture/trace_nsys.h"
 #include "orchestrator/process/activity.h"
+#include "orchestrator/sampling/perf_access.h"
 #include "parsers/facts/facts.h"
+#include "parsers/input_files.h"
 
 namespace fs = std::filesystem;
 
@@ -24,12 +26,33 @@ namespace {
 
 constexpr const char* kCutTraceFolder = "cut-trace";  // in the bundle
 
+// Beside what Python's processes noted about themselves, and in the same form. A process that ran Python first has a file already.
+void keep_native_stacks(const Plan& plan, const sampling::SampledStacks& stacks, const Bundle& bundle, Capture& capture) {
+  const auto failed = [&](const std::string& why) { capture.adaptations.push_back({Code::kStacksFailed, {why}}); };
+  try {
+    for (const auto& [pid, text] : stacks.files) {
+      const fs::path file = fs::path(kFactsFolder) / fmt::format("stacks-{}.txt", pid);
+      if (!fs::exists(bundle.path() / file)) bundle.write(file, text);
+    }
+  } catch (const Error& error) {
+    failed(error.message);
+  }
+  if (stacks.error == 0) return;
+  const auto paranoid = sampling::perf_paranoid();
+  const std::string trouble = sampling::perf_trouble(stacks.error, paranoid);
+  if (!sampling::is_refusal(stacks.error)) return failed(trouble);
+  // A Python workload is sampled by itself.
+  if (parsers::process_files(plan.bundle / kFactsFolder, "facts-", ".json").empty())
+    capture.adaptations.push_back({Code::kStacksRefused, {trouble, sampling::perf_fix(stacks.error, paranoid)}});
+}
+
 void trace_by_collector(const Plan& plan, const Pass& pass, PassRunner& runner, Capture& capture) {
   const auto result = runner.run(pass);
   if (!result) return;
   capture.cut_short = result->had_enough;
   if (!capture.cut_short) capture.workload_exit = result->exit_status;
   capture.collector_files = collector_files(plan.bundle / pass.outputs.at(0));
+  keep_native_stacks(plan, result->stacks, runner.bundle(), capture);
   judge_workload(plan, pass, *result, runner.last(), runner.verdict());
   // What is timed as a whole need not mark anything.
   if (capture.collector_files.empty() && !prefers_ranges(plan.config) && !runner.verdict().failure())

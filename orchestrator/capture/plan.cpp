@@ -1,5 +1,7 @@
 #include "orchestrator/capture/plan.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "model/error.h"
@@ -99,6 +101,18 @@ void ask_for_facts(Plan& plan) {
   }
 }
 
+// By perf_event, where the collector traces: nsys samples by itself (nsys.sample). The Python sampler sees more of Python's processes.
+void ask_for_native_stacks(Plan& plan) {
+  const int samples_hz = plan.config.mark.host_samples_hz;
+  if (plan.tracer != Tracer::kCupti || samples_hz <= 0) return;
+  for (Pass& pass : plan.passes) {
+    if (pass.kind != PassKind::kCollector) continue;
+    if (!pass.process.argv.empty() && sampling::is_python(pass.process.argv.front())) continue;
+    pass.process.sample_stacks = {samples_hz, {"libcuda.so", "libcudart.so", "libnl_collector"}};
+    pass.purpose += fmt::format("; native stacks, {} a second", samples_hz);
+  }
+}
+
 // Only the traced pass records: other passes run the same command for other purposes.
 void ask_for_record(Plan& plan) {
   for (Pass& pass : plan.passes)
@@ -134,6 +148,7 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
   else if (!tools.gpus.empty()) plan_by_cupti(plan, reason, preferred);
   else plan_by_ranges(plan, reason);
   if (config.mark.automatic) ask_for_facts(plan);
+  ask_for_native_stacks(plan);
   if (!config.session.backend.empty()) ask_for_record(plan);
   return plan;
 }

@@ -152,7 +152,7 @@ struct DeviceOptions {
 
 struct MarkOptions {
   bool automatic = true;     // Python workloads mark their stages by themselves (nvtx/python/auto)
-  int host_samples_hz = 97;  // and sample their Python stacks; a prime, so that nothing keeps in step with it
+  int host_samples_hz = 97;  // and sample their stacks; a prime, so that nothing keeps in step with it
   bool operators = true;     // and their operators and layers are recorded, in a pass of their own
 };
 

@@ -32,8 +32,8 @@ const std::vector<ConfigKey> kRunKeys = {
     {NL_KEY_AS("mark.auto", mark, automatic), .help = "mark the stages of Python workloads that use transformers, vLLM or SGLang, "
                                                       "and note the model's shape, without a change to the program"},
     {NL_KEY(mark, host_samples_hz),
-     .help = "with mark.auto: how often a second the Python stacks of workloads that use PyTorch are sampled in the tracing pass, "
-             "at no more than 1.6 % of their time; 0: off",
+     .help = "how often a second stacks of the host are sampled in the tracing pass: with mark.auto those of Python workloads that use "
+             "PyTorch, at no more than 1.6 % of their time; where the collector traces, those of native programs (perf_event_open). 0: off",
      .least = 0, .most = 1000},
     {NL_KEY(mark, operators),
      .help = "run a Python workload that uses PyTorch once more, to record its operators, their shapes and the model's layers; "

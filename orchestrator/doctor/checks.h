@@ -27,6 +27,8 @@ Check check_counters(const Toolset& tools, const Host& host);
 // The collector's counters: a run goes on without them, so this never blocks one.
 Check check_cupti_counters(const Toolset& tools, const Config& config, const Host& host);
 Check check_paranoid(const Config& config, const Host& host);
+// The collector's own sampler: a run goes on without it, so this never blocks one.
+Check check_native_stacks(const Config& config, const Host& host);
 Check check_temporary(const Host& host);
 Check check_artifacts(const Config& config, const Host& host);
 Check check_libcrypto();

@@ -9,6 +9,7 @@
 #include "orchestrator/bundle/sha256.h"
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/config/choices.h"
+#include "orchestrator/sampling/perf_access.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -112,6 +113,17 @@ Check check_paranoid(const Config& config, const Host& host) {
       fmt::format("perf_event_paranoid is {}: the kernel allows no {}sampling", *level, system_wide ? "system-wide " : "");
   return {id, asked ? CheckLevel::kBlocked : CheckLevel::kWarning, subject, finding + (asked ? "" : "; it is off in this configuration"),
           fmt::format("sudo sysctl kernel.perf_event_paranoid={}", most)};
+}
+
+Check check_native_stacks(const Config& config, const Host& host) {
+  const std::string id = "native_stacks", subject = "native stacks";
+  if (config.mark.host_samples_hz <= 0) return passed(id, subject, "not sampled (mark.host_samples_hz is 0)");
+  const int error = host.try_perf_events ? host.try_perf_events() : 0;
+  if (error == 0) return passed(id, subject, "the kernel lets nl-stage sample programs that it starts (perf_event_open)");
+  const auto paranoid = number(host.read("/proc/sys/kernel/perf_event_paranoid"));
+  return {id, CheckLevel::kWarning, subject,
+          sampling::perf_trouble(error, paranoid) + ": the collector's traces name no function of a native program",
+          sampling::is_refusal(error) ? sampling::perf_fix(error, paranoid) : "nl-stage run --set mark.host_samples_hz=0 …"};
 }
 
 Check check_temporary(const Host& host) {

@@ -34,10 +34,10 @@ std::vector<Check> diagnose(const Toolset& tools, const Config& config, const Ho
   checks.insert(checks.end(),
                 {check_ncu(tools, config), check_cupti(tools), check_gpu(tools, host), check_collector(tools, host), check_libcrypto()});
   for (auto& check : check_rejected(tools)) checks.push_back(std::move(check));
-  checks.insert(checks.end(),
-                {check_counters(tools, host), check_cupti_counters(tools, config, host), check_paranoid(config, host),
-                 check_temporary(host), check_artifacts(config, host), check_injection(tools), check_profilers(host), check_ncu_lock(host),
-                 check_memory(host), check_shared_memory(host), check_ptrace(host), check_seccomp(config, host)});
+  checks.insert(checks.end(), {check_counters(tools, host), check_cupti_counters(tools, config, host), check_paranoid(config, host),
+                               check_native_stacks(config, host), check_temporary(host), check_artifacts(config, host),
+                               check_injection(tools), check_profilers(host), check_ncu_lock(host), check_memory(host),
+                               check_shared_memory(host), check_ptrace(host), check_seccomp(config, host)});
   for (auto& check : checks_of_timing(tools, host)) checks.push_back(std::move(check));
   if (tools.nsys) checks.push_back(check_trial_capture(tools, host));
   return checks;

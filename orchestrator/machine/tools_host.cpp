@@ -12,6 +12,7 @@
 
 #include "orchestrator/config/conf_files.h"
 #include "orchestrator/machine/nvml.h"
+#include "orchestrator/sampling/perf_access.h"
 
 namespace fs = std::filesystem;
 
@@ -82,6 +83,7 @@ Host host_itself() {
   host.program_folder = program_folder();
   host.start = [](const ProcessSpec& spec) { return run_process(spec); };
   host.ask_nvml = ask_nvml;
+  host.try_perf_events = sampling::try_perf_events;
   host.space = [](const fs::path& path) -> std::optional<FileSpace> {
     struct statvfs numbers{};
     if (statvfs(path.c_str(), &numbers) != 0) return std::nullopt;

@@ -35,6 +35,7 @@ struct Host {
   std::function<GpuInventory(const std::filesystem::path& nvml)> ask_nvml;
   std::function<std::optional<FileSpace>(const std::filesystem::path&)> space;
   std::function<bool(const std::filesystem::path&)> writable;
+  std::function<int()> try_perf_events;  // 0, or the error of perf_event_open
 
   std::filesystem::path at(const std::string& absolute) const;  // below the root
   std::string variable(const std::string& name) const;          // "" where it is not set

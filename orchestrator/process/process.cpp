@@ -366,7 +366,10 @@ ProcessResult run_process(const ProcessSpec& spec) {
   Interrupts interrupts;
   Subreaper subreaper;
   Supervising supervising;
-  return Supervision(spec).run();
+  sampling::StackSampler sampler(spec.sample_stacks);  // of what this thread starts from here on
+  ProcessResult result = Supervision(spec).run();
+  result.stacks = sampler.finish();
+  return result;
 }
 
 std::map<std::string, std::string> own_environment() {

@@ -10,6 +10,7 @@
 
 #include "model/error.h"
 #include "model/time.h"
+#include "orchestrator/sampling/stack_sampler.h"
 
 namespace nl::orchestrator {
 
@@ -37,6 +38,7 @@ struct ProcessSpec {
   // Called once where a signal that we did not send ended argv[0] while its descendants live on: the last
   // chance to save what they hold. May itself call run_process().
   std::function<void(int pid)> on_orphaned;
+  sampling::SamplingRequest sample_stacks = {};  // of native code, while it runs
 };
 
 struct ProcessResult {
@@ -50,6 +52,7 @@ struct ProcessResult {
   std::string stdout_text, stderr_text;       // the last 64 KiB of each
   std::vector<std::string> leftovers_killed;  // "4711 worker": outlived argv[0] and had to be ended
   std::string log_error;                      // why a log is cut short: the disk is full
+  sampling::SampledStacks stacks = {};        // that spec.sample_stacks asked for
 };
 
 // Runs a process and everything it starts, and leaves none of them behind: our SIGINT and SIGTERM, a

@@ -60,6 +60,7 @@ Trace read_collector_traces(const std::vector<std::filesystem::path>& paths, Cal
   if (!files.empty()) {
     const format::FileHeader& first = files.front().header;
     trace.utc_start_ns = first.realtime_ns;
+    trace.monotonic_start_ns = first.monotonic_ns;
     trace.stats.tool_version = fixed_text(first.collector_version, sizeof first.collector_version);
   }
   finish(trace);

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "model/function_name.h"
 #include "parsers/nsys/tables.h"
 #include "parsers/stacks/stacks.h"
 
@@ -88,7 +89,7 @@ class ChainReader {
     const std::string module(trace_.strings[strings_.by_id(key.second)]);
     if (!is_frame(module)) return std::nullopt;
     HostFrame frame;
-    frame.function = unresolved ? kNoSymbol : std::string(trace_.strings[strings_.by_id(key.first)]);
+    frame.function = unresolved ? kNoSymbol : plain_function_name(trace_.strings[strings_.by_id(key.first)]);
     frame.file = module;
     known->second = static_cast<std::uint32_t>(host_.frames.size());
     host_.frames.push_back(std::move(frame));

@@ -58,6 +58,7 @@ class StackReader {
   explicit StackReader(StackFile& out) : out_(out) {}
 
   //   nl-stage stacks  1
+  //   sampler  perf
   //   period  10309278
   //   f  0  245  Qwen3Attention.forward  /site/modeling_qwen3.py  transformers.models.qwen3.modeling_qwen3  227  query = self.q_proj(x)
   //   k  0  3,2,0
@@ -85,6 +86,7 @@ class StackReader {
     else if (kind == "g") read_collection();
     else if (kind == "c") read_cost();
     else if (kind == "period") return;  // what was asked for: the samples say what became of it
+    else if (kind == "sampler") read_sampler();
     else if (kind == "nl-stage stacks") begin();
     else damage(Code::kUnknownRecord);
   }
@@ -95,9 +97,21 @@ class StackReader {
     stacks_.clear();
   }
 
+  // Of native stacks; a file of Python's has no such line.
+  void read_sampler() {
+    if (fields_.size() == 2 && fields_[1] == "perf") out_.sampler = HostSampler::kPerf;
+    else damage(Code::kUnknownRecord);
+  }
+
   template <class Number>
   bool number(std::size_t field, Number& value) {
     return field < fields_.size() && read_stack_number(fields_[field], value);
+  }
+
+  // No machine runs for a century; with what is left, sums and differences of times stay within 64 bits.
+  bool time(std::size_t field, Ns& value) {
+    constexpr Ns kCentury = Ns{100} * 365 * 86'400 * 1'000'000'000;
+    return number(field, value) && value >= 0 && value <= kCentury;
   }
 
   void read_frame() {
@@ -131,7 +145,7 @@ class StackReader {
   void read_sample() {
     HostSample sample;
     std::uint64_t stack = 0;
-    if (!number(1, sample.time_ns) || !number(2, sample.tid) || !number(3, stack)) return damage(Code::kImpossibleTime, {"sample"});
+    if (!time(1, sample.time_ns) || !number(2, sample.tid) || !number(3, stack)) return damage(Code::kImpossibleTime, {"sample"});
     const auto found = stacks_.find(stack);
     if (found == stacks_.end()) return damage(Code::kUndefined, {"sample", "stack"});
     sample.pid = out_.pid;
@@ -142,7 +156,7 @@ class StackReader {
 
   void read_collection() {
     GarbageCollection garbage;
-    if (!number(1, garbage.start_ns) || !number(2, garbage.end_ns) || !number(3, garbage.tid) || !number(4, garbage.generation))
+    if (!time(1, garbage.start_ns) || !time(2, garbage.end_ns) || !number(3, garbage.tid) || !number(4, garbage.generation))
       return damage(Code::kImpossibleTime, {"garbage collection"});
     if (garbage.end_ns < garbage.start_ns) return damage(Code::kEndsBeforeStart, {"garbage collection"});
     garbage.pid = out_.pid;
@@ -152,7 +166,7 @@ class StackReader {
 
   void read_cost() {
     StackFile::Cost cost;
-    if (!number(1, cost.time_ns) || !number(2, cost.cost_ns) || !number(4, cost.lost)) return damage(Code::kImpossibleTime, {"cost"});
+    if (!time(1, cost.time_ns) || !number(2, cost.cost_ns) || !number(4, cost.lost)) return damage(Code::kImpossibleTime, {"cost"});
     see(cost.time_ns);
     out_.cost = cost;
   }

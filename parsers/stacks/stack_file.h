@@ -16,6 +16,7 @@ struct StackFile {
     std::uint64_t lost = 0;
   };
   std::uint32_t pid = 0;  // by the file's name; 0: it has none
+  HostSampler sampler = HostSampler::kPython;
   HostSamples host;
   std::optional<Cost> cost;    // the last one that it says
   std::optional<Ns> first_ns;  // the earliest time in it

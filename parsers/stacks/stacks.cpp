@@ -88,22 +88,27 @@ class StackJoin {
     StackFile stacks = read_stack_file(file);
     add_damage(trace_.stats.rows_damaged, stacks.damaged, file.filename().string());
     if (stacks.host.samples.empty() && stacks.host.collections.empty()) return;
-    const auto clock = clocks_.find(stacks.pid);
-    if (clock == clocks_.end()) return strangers_.push_back(fmt::format("process {}", stacks.pid));
-    add(stacks, clock->second);
+    if (const auto clock = clocks_.find(stacks.pid); clock != clocks_.end()) return add(stacks, clock->second);
+    const bool traced =
+        std::any_of(trace_.processes.begin(), trace_.processes.end(), [&](const Process& each) { return each.pid == stacks.pid; });
+    if (!traced && stacks.sampler == HostSampler::kPerf) return;  // it had loaded CUDA, and did not use it
+    if (!traced || !trace_.monotonic_start_ns) return strangers_.push_back(fmt::format("process {}", stacks.pid));
+    ClockMarks clock;  // the trace has that clock itself
+    clock.add(*trace_.monotonic_start_ns, 0);
+    add(stacks, clock);
   }
 
   void finish() {
     note_strangers();
     if (host_.samples.empty() && host_.collections.empty()) return;
     order_samples(host_);
-    host_.sampler = HostSampler::kPython;
     trace_.stats.rows_read["host samples"] += host_.samples.size();
     trace_.host = std::move(host_);
   }
 
  private:
   void add(const StackFile& stacks, const ClockMarks& clock) {
+    if (host_.sampler != HostSampler::kPython) host_.sampler = stacks.sampler;
     std::vector<std::uint32_t> frames;
     for (const HostFrame& frame : stacks.host.frames) frames.push_back(frame_of(frame));
     const auto first_stack = static_cast<std::uint32_t>(host_.stacks.size());
@@ -176,7 +181,7 @@ void join_stacks(const std::vector<fs::path>& files, Trace& trace) {
 }
 
 extern const Format kStacksFormat = {.name = "stacks",
-                                     .help = "sampled Python stacks of a run (stacks-<pid>.txt), beside its capture",
+                                     .help = "sampled stacks of a run (stacks-<pid>.txt), beside its capture",
                                      .known_as = "sampled stacks (stacks-<pid>.txt)",
                                      .gives = Gives::kHostStacks,
                                      .most_files = kAnyNumber,

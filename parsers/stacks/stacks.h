@@ -6,14 +6,15 @@
 
 #include "model/trace.h"
 
-// Stacks that nvtx/python/auto samples while a workload is traced, stacks-<pid>.txt, and what becomes of them in the trace:
+// Stacks that nvtx/python/auto or orchestrator/sampling samples while a workload is traced, stacks-<pid>.txt, and what becomes of them in
+// the trace:
 //
 //   f, k, s    HostSamples::frames, stacks, samples
 //   g          HostSamples::collections
 //   c          HostSamples::lost and cost_share
 //
-// Their times are CLOCK_MONOTONIC. Marks of the domain LLM.clock say what that clock showed when; a process without such marks
-// cannot be placed in the trace, and is left out.
+// Their times are CLOCK_MONOTONIC. Marks of the domain LLM.clock say what that clock showed when; the collector's traces know it without.
+// Where neither does, a process cannot be placed in the trace, and is left out.
 namespace nl::parsers {
 
 inline constexpr std::string_view kStacksMagic = "nl-stage stacks\t1\n";

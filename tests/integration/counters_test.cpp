@@ -160,6 +160,39 @@ TEST_CASE("counters: trace, stages and kernels by the collector alone") {
   }
 }
 
+TEST_CASE("native stacks: a C++ program's function is named for the time that the GPU waits for it") {
+  Injected scene;
+  if (!scene.built()) NL_SKIP("built without the collector's GPU half");
+  const auto traced = [&] {
+    return scene.nl_stage({"run", "--config", "cupti", "--set", "tools.cupti=" + scene.env["FAKE_CUPTI"], "--set", "energy.enabled=off",
+                           "--set", "capture.counters=off", "--set", "mark.host_samples_hz=499", "--out", scene.bundle().string(), "--",
+                           scene.unit + "collector/gpu_program", "slow-host", "150"});
+  };
+  const Outcome outcome = traced();
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  check_bundle(scene);
+  const auto run = scene.json("run.json");
+  if (run["host"].is_null() && run["provenance"].dump().find("stacks-refused") != std::string::npos)
+    NL_SKIP("the kernel does not allow perf_event_open here");
+  CHECK(run["host"]["sampler"] == "perf");
+  CHECK(run["host"]["samples"] > 50);
+  for (const auto& stage : run["stages"]) {
+    if (stage["name"] != "decode_step") continue;
+    REQUIRE_FALSE(stage["gaps"].empty());
+    const auto& blame = stage["gaps"][0]["host"];
+    CHECK(blame["kind"] == "user");
+    CHECK(blame["function"]["function"] == "settle_accounts");
+    CHECK(blame["function"]["file"].get<std::string>().ends_with("/gpu_program"));
+  }
+  CHECK(scene.text(scene.bundle() / "report.md").find("gpu_program!settle_accounts") != std::string::npos);
+  // The bundle alone tells the same.
+  const Outcome again = scene.nl_stage({"import", "--out", (scene.path / "again").string(), scene.bundle().string()});
+  INFO(again.err);
+  CHECK(again.status == 0);
+  CHECK(scene.text(scene.path / "again/report.md").find("gpu_program!settle_accounts") != std::string::npos);
+}
+
 TEST_CASE("perturbation: what the collector's trace costs is told like nsys'") {
   Injected scene;
   if (!scene.built()) NL_SKIP("built without the collector's GPU half");

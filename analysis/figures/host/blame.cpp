@@ -82,6 +82,7 @@ bool is_launching(HostWork work) {
   switch (work) {
     case HostWork::kModel:
     case HostWork::kFramework:
+    case HostWork::kCuda:
     case HostWork::kCompiler:
     case HostWork::kSampling:
     case HostWork::kSync: return true;
@@ -120,6 +121,16 @@ bool BlameTable::is_own(const Stack& stack) const {
                       [&](std::uint32_t frame) { return origins_[frame] == CodeOrigin::kFramework; });
 }
 
+// Where the function begins that a place is in. It may call itself, or be called back by a library: a lambda in a sort has its name.
+std::size_t BlameTable::outermost_of(const Stack& stack, std::size_t place) const {
+  const std::uint32_t function = function_of_frame_[stack[place]];
+  for (std::size_t i = place; i-- > 0;) {
+    if (function_of_frame_[stack[i]] == function) place = i;
+    else if (origins_[stack[i]] == CodeOrigin::kUser) break;
+  }
+  return place;
+}
+
 // The innermost function of the user's own code that most samples are in, of those that call each other without a framework between.
 void BlameTable::name_own(std::span<const std::uint32_t> samples, HostBlame& blame) const {
   SampleTally functions;
@@ -147,8 +158,9 @@ void BlameTable::name_own(std::span<const std::uint32_t> samples, HostBlame& bla
     lines.begin();
     lines.see(stack[at], at);
     callers.begin();
-    if (at > 0 && origins_[stack[at - 1]] == CodeOrigin::kUser && has_name(trace_.host.frames[stack[at - 1]]))
-      callers.see(function_of_frame_[stack[at - 1]], at);
+    if (const std::size_t outer = outermost_of(stack, at);
+        outer > 0 && origins_[stack[outer - 1]] == CodeOrigin::kUser && has_name(trace_.host.frames[stack[outer - 1]]))
+      callers.see(function_of_frame_[stack[outer - 1]], outer);
     callees.begin();
     for (std::size_t inner = at + 1; inner < stack.size(); ++inner)
       if (origins_[stack[inner]] != CodeOrigin::kUser) callees.see(function_of_frame_[stack[inner]], inner);

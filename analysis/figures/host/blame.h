@@ -35,6 +35,7 @@ class BlameTable {
   const Stack& stack_of(std::uint32_t sample) const { return trace_.host.stacks[trace_.host.samples[sample].stack]; }
   // The place in the stack of the innermost frame of the user's own code; its size: there is none.
   std::size_t own_place(const Stack& stack) const;
+  std::size_t outermost_of(const Stack& stack, std::size_t place) const;
   bool is_own(const Stack& stack) const;  // and nothing that drives the GPU is called from there
   void name_own(std::span<const std::uint32_t> samples, HostBlame& blame) const;
   void name_library(std::span<const std::uint32_t> samples, HostBlame& blame) const;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "model/host_code.h"
 
 namespace nl::analysis {
@@ -13,6 +15,9 @@ enum class CodeOrigin : std::uint8_t {
 
 // By the path of the file, and by the name of the module where the path does not say it: a framework may run from its own repository.
 CodeOrigin origin_of(const HostFrame& frame);
+
+// Whether a native function is CUDA's by its name, wherever it lies.
+bool is_linked_cuda(std::string_view function);
 
 // A native function: its file is its library.
 inline bool is_native(const HostFrame& frame) { return frame.module.empty() && frame.line == 0; }

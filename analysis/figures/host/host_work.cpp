@@ -17,8 +17,9 @@ struct LibraryWork {
 
 // Native functions, by a part of their library's path.
 constexpr LibraryWork kLibraries[] = {
-    {HostWork::kTokenizer, "tokenizers"}, {HostWork::kFramework, "libtorch"},  {HostWork::kFramework, "libc10"},
-    {HostWork::kFramework, "libcuda"},    {HostWork::kFramework, "libcublas"}, {HostWork::kFramework, "libcudnn"},
+    {HostWork::kTokenizer, "tokenizers"}, {HostWork::kFramework, "libtorch"}, {HostWork::kFramework, "libc10"},
+    {HostWork::kCuda, "libcuda"},         {HostWork::kCuda, "libcublas"},     {HostWork::kCuda, "libcudnn"},
+    {HostWork::kCuda, "libcupti"},        {HostWork::kCuda, "libnvidia"},     {HostWork::kCuda, "libnl_collector"},
 };
 
 constexpr std::string_view kSyncSource[] = {".item(", ".tolist(", ".cpu(", ".numpy(", "synchronize(", ".to(\"cpu\"", ".to('cpu'"};
@@ -42,6 +43,7 @@ bool asks_tensor(const HostFrame& frame) {
 std::optional<HostWork> native_work(const HostFrame& frame) {
   for (const LibraryWork& each : kLibraries)
     if (frame.file.find(each.part) != std::string::npos) return each.work;
+  if (is_linked_cuda(frame.function)) return HostWork::kCuda;
   return origin_of(frame) == CodeOrigin::kUser ? std::optional(HostWork::kUser) : std::nullopt;
 }
 
@@ -65,13 +67,14 @@ HostWork builtin_work(const HostFrame& frame) {
   return source_has(frame.source, kLoggingSource) ? HostWork::kLogging : HostWork::kUser;
 }
 
-// PyTorch and queues: whose work it is, a caller may know better.
-bool asks_caller(HostWork work) { return work == HostWork::kFramework || work == HostWork::kServer; }
+// PyTorch, CUDA and queues: whose work it is, a caller may know better.
+bool asks_caller(HostWork work) { return work == HostWork::kFramework || work == HostWork::kCuda || work == HostWork::kServer; }
 
 // Whether work that calls the other is what it is about.
 bool owns(HostWork caller, HostWork callee) {
   if (callee == HostWork::kServer) return caller == HostWork::kDataLoader || caller == HostWork::kTokenizer;
-  if (callee != HostWork::kFramework) return false;
+  if (callee == HostWork::kCuda && caller == HostWork::kFramework) return true;
+  if (callee != HostWork::kFramework && callee != HostWork::kCuda) return false;
   return caller == HostWork::kTokenizer || caller == HostWork::kSampling || caller == HostWork::kSync || caller == HostWork::kCompiler ||
          caller == HostWork::kDataLoader || caller == HostWork::kOptimizer;
 }
@@ -97,7 +100,8 @@ std::optional<HostWork> work_of(const HostFrame& frame) {
 HostWorks::HostWorks(const std::vector<HostFrame>& frames) {
   for (const HostFrame& frame : frames) {
     works_.push_back(work_of(frame));
-    python_caller_.push_back(frame.line > 0 && works_.back() && !is_pytorch(frame));
+    const bool python = frame.line > 0 && works_.back() && !is_pytorch(frame);
+    caller_.push_back(python || (is_native(frame) && origin_of(frame) == CodeOrigin::kUser));
   }
 }
 
@@ -132,7 +136,7 @@ bool HostWorks::serves_data_loader(HostWork work, const std::vector<std::uint32_
 }
 
 std::uint32_t HostWorks::calling_frame(const std::vector<std::uint32_t>& stack) const {
-  const auto caller = std::find_if(stack.rbegin(), stack.rend(), [&](std::uint32_t frame) { return python_caller_[frame]; });
+  const auto caller = std::find_if(stack.rbegin(), stack.rend(), [&](std::uint32_t frame) { return caller_[frame]; });
   return caller != stack.rend() ? *caller : stack.back();
 }
 

@@ -22,7 +22,8 @@ const char* words(Capture capture, bool generating) {
     case Capture::kCounters: return "stage counters (collector, CUPTI)";
     case Capture::kSampling: return "GPU activity samples (collector)";
     case Capture::kWhole: return "the whole trace: a part of it is missing";
-    case Capture::kHostStacks: return "samples of the host's stacks in these waits, 20 or more (of a Python workload, by nl-stage run)";
+    case Capture::kHostStacks:
+      return "samples of the host's stacks in these waits, 20 or more (of a Python workload, or of a native one that the collector traces)";
   }
   return "";
 }

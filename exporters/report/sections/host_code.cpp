@@ -29,14 +29,28 @@ bool left_out(const Run& run, const StageEntry& stage) {
   return !enough_samples(stage) && (wait_of(stage) <= 0 || !waits_long(stage));
 }
 
+std::string_view sampled_text(HostSampler sampler) {
+  switch (sampler) {
+    case HostSampler::kPython: return "Python stacks were sampled";
+    case HostSampler::kNsys: return "nsys sampled the CPU's stacks";
+    case HostSampler::kPerf: return "Native stacks were sampled";
+    case HostSampler::kNone: break;
+  }
+  return "";
+}
+
+// nl-stage samples native stacks from outside: what it takes is not the process' own time.
+std::string cost_text(const HostStacks& host) {
+  const std::string share = share_text(host.cost_share);
+  return host.sampler == HostSampler::kPerf ? fmt::format("reading them kept {} of one processor busy", share)
+                                            : fmt::format("sampling took {} of the process' time", share);
+}
+
 std::string sampler_text(const Run& run) {
   if (!run.host || run.host->sampler == HostSampler::kNone) return {};
   const HostStacks& host = *run.host;
-  const bool python = host.sampler == HostSampler::kPython;
-  std::string out = fmt::format(" {} every {}; {}.", python ? "Python stacks were sampled" : "nsys sampled the CPU's stacks",
-                                rough_time(static_cast<double>(host.period_ns)),
-                                host.cost_share ? fmt::format("sampling took {} of the process' time", share_text(host.cost_share))
-                                                : "what that cost was not measured");
+  std::string out = fmt::format(" {} every {}; {}.", sampled_text(host.sampler), rough_time(static_cast<double>(host.period_ns)),
+                                host.cost_share ? cost_text(host) : "what that cost was not measured");
   if (host.lost > 0) out += fmt::format(" {} of {} were lost.", count_text(host.lost), plural(host.samples + host.lost, "sample"));
   return out;
 }
@@ -214,7 +228,7 @@ Text too_few_text(const Run& run, const std::vector<const StageEntry*>& stages) 
   std::vector<std::string> parts;
   for (const StageEntry* stage : stages) parts.push_back(fmt::format("{} ({})", stage_title(run, stage->name), stage->host_code->samples));
   Text out = fmt::format("Fewer than {} samples fall into the wait of {}: too few to say what the host ran.", kMinHostSamples, join(parts));
-  if (run.host && run.host->sampler == HostSampler::kPython)
+  if (run.host && (run.host->sampler == HostSampler::kPython || run.host->sampler == HostSampler::kPerf))
     out += Text(" More requests give more, and so does ") + code("--set mark.host_samples_hz=499") + Text(".");
   return out;
 }

@@ -1,11 +1,14 @@
 // A program that "uses CUDA": like the driver, it loads what CUDA_INJECTION64_PATH names and calls its entry;
 // FAKE_CUPTI is the library that stands in for the GPU. One mode per argument.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -95,7 +98,31 @@ void generate(int iterations, int count) {
   }
 }
 
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Keeps a processor busy, in code of the standard library that calls back.
+[[gnu::noinline]] void settle_accounts(double seconds) {
+  std::vector<int> accounts(512);
+  for (const double end = thread_seconds() + seconds; thread_seconds() < end;) {
+    for (std::size_t i = 0; i < accounts.size(); ++i) accounts[i] = static_cast<int>(i * 7919 % 509);
+    std::sort(accounts.begin(), accounts.end(), [](int a, int b) { return a % 101 < b % 101; });
+  }
+}
+
 int run(const std::string& mode, int count) {
+  if (mode == "slow-host") {
+    fake<int>("fake_context", 0);
+    for (int step = 0; step < count; ++step) {
+      nl::nvtx::Scope range{nl::nvtx::kDecodeStep, step};
+      launches(4);
+      settle_accounts(0.004);
+      launches(4);
+    }
+  }
   if (mode == "generate" || mode == "generate-and-exit-now") {
     fake<int>("fake_context", 0);
     launches(5);  // outside of every stage

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -342,4 +343,46 @@ TEST_CASE("evidence: the versions of the tools that were used, and why there is 
   CHECK(read_it().no_kernels_note == Remark{Code::kNote, {"nsys was killed by signal 9."}});
   scene.tools.collector.reset();
   CHECK(read_it().overhead_note == "the collector, which times the unprofiled passes, was not found (nl-stage doctor)");
+}
+
+TEST_CASE("collector: native stacks stand beside the facts, and are joined to the trace by its own clock") {
+  CollectorScene scene;
+  scene.ends.stacks.files = {{100, "nl-stage stacks\t1\nsampler\tperf\nf\t0\t0\tsteer\t/srv/w\t\t0\t\nk\t0\t0\ns\t2500\t7\t0\n"},
+                             {8, "nl-stage stacks\t1\nsampler\tperf\nf\t0\t0\tother\t/srv/w\t\t0\t\nk\t0\t0\ns\t2600\t8\t0\n"}};
+  CHECK(scene.run() == Strings{});
+  CHECK(fs::exists(scene.bundle.path() / "facts/stacks-100.txt"));
+  CHECK(scene.capture.adaptations.size() == 1);  // no word on them
+  const Ns start_ns = *scene.capture.trace.monotonic_start_ns;
+  scene.analysed();
+  const HostSamples& host = scene.evidence.trace.host;
+  CHECK(host.sampler == HostSampler::kPerf);
+  REQUIRE(host.samples.size() == 1);  // process 8 is not in the trace
+  CHECK(host.samples[0].time_ns == 2500 - start_ns);
+  CHECK(host.frames.at(0).function == "steer");
+  CHECK(find_first(scene.evidence.trace.stats.notes, {Code::kStacksNotJoined}) == nullptr);
+}
+
+TEST_CASE("collector: a kernel that does not let us sample is noted once, with what would allow it, unless Python sampled itself") {
+  CollectorScene scene;
+  scene.ends.stacks.error = EPERM;
+  const bool python = GENERATE(false, true);
+  fs::create_directories(scene.bundle.path() / "facts");
+  if (python) std::ofstream(scene.bundle.path() / "facts/facts-7.json") << "{}";
+  CHECK(scene.run() == Strings{});
+  CHECK(scene.verdict.failure() == std::nullopt);
+  std::size_t notes = 0;
+  for (const Remark& note : scene.capture.adaptations) {
+    if (note.code != Code::kStacksRefused) continue;
+    ++notes;
+    CHECK(test::has(text_of(note), "perf_event_open is forbidden"));
+    CHECK(note.details.size() == 2);
+  }
+  CHECK(notes == (python ? 0 : 1));
+}
+
+TEST_CASE("collector: samples that failed for another reason are incomplete, and the run goes on") {
+  CollectorScene scene;
+  scene.ends.stacks.error = EMFILE;
+  CHECK(scene.run() == Strings{});
+  CHECK(scene.capture.adaptations.back() == Remark{Code::kStacksFailed, {"perf_event_open failed: Too many open files"}});
 }

@@ -289,3 +289,29 @@ TEST_CASE("the exports follow the configuration") {
   config.ncu.nvtx_include = {"mine/"};
   CHECK(nl::orchestrator::nvtx_filters(config) == WordList{"mine/"});
 }
+
+TEST_CASE("native stacks are sampled where the collector traces, once, and not of Python") {
+  Config config = config_for({"./grains"});
+  config.capture.prefer = "cupti";
+  config.perturbation.repeats = 2;
+  const auto sampled_passes = [&](const Toolset& tools) {
+    std::vector<PassKind> kinds;
+    for (const Pass& pass : make_plan(config, tools, "/b").passes)
+      if (pass.process.sample_stacks.hertz > 0) kinds.push_back(pass.kind);
+    return kinds;
+  };
+  CHECK(sampled_passes(all_tools()) == std::vector<PassKind>{PassKind::kCollector});
+  Toolset without_gpu = all_tools();
+  without_gpu.gpus.clear();
+  CHECK(sampled_passes(without_gpu).empty());
+  for (const char* python : {"python3", "/opt/conda/bin/python3.12", "pypy3"}) {
+    config.workload.command = {python, "train.py"};
+    CHECK(sampled_passes(all_tools()).empty());
+  }
+  config.workload.command = {"./grains"};
+  config.mark.host_samples_hz = 0;
+  CHECK(sampled_passes(all_tools()).empty());
+  config.mark.host_samples_hz = 97;
+  config.capture.prefer = "nsys";
+  CHECK(sampled_passes(all_tools()).empty());  // nsys has samples of its own
+}

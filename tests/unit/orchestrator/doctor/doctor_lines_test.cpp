@@ -1,6 +1,7 @@
 #include "orchestrator/doctor/doctor.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <functional>
 
 #include "tests/catch.h"
@@ -50,6 +51,7 @@ TEST_CASE("the doctor of a healthy machine: every line") {
               "reports ERR_NVGPUCTRPERM",
               "ok counters.cupti: not used: ncu was found",
               "ok perf_event_paranoid: perf_event_paranoid is unknown; sampling is off",
+              "ok native_stacks: the kernel lets nl-stage sample programs that it starts (perf_event_open)",
               "ok tmpdir: ROOT/tmp is writable, 8.0 GiB free",
               "ok artifacts: ROOT is writable, 8.0 GiB free",
               "ok injection: CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH are not set",
@@ -82,6 +84,7 @@ TEST_CASE("the doctor of a sick machine: every line") {
   machine.read_only = machine.tree.write("tmp/nsight-compute-lock", "");
   machine.tree.write("proc/driver/nvidia/params", "XRmProfilingAdminOnly: 0\nRmProfilingAdminOnly:\t 1 \r\nLast: 0");
   machine.tree.write("proc/sys/kernel/perf_event_paranoid", "1\n");
+  machine.host.try_perf_events = [] { return EPERM; };
   machine.tree.write("proc/12/comm", "nsys\n");
   machine.tree.write("proc/9/comm", "ncu-ui\n");
   machine.tree.write("sys/fs/cgroup/memory.max", "1073741824\n");
@@ -109,6 +112,8 @@ TEST_CASE("the doctor of a sick machine: every line") {
           "ok counters.cupti: not used: neither ncu nor the collector was found: nothing can count",
           "blocked perf_event_paranoid: perf_event_paranoid is 1: the kernel allows no system-wide sampling | sudo sysctl "
           "kernel.perf_event_paranoid=0",
+          "warning native_stacks: perf_event_open is forbidden by a filter of system calls, as containers have one: the collector's traces "
+          "name no function of a native program | docker run --cap-add=PERFMON …",
           "warning tmpdir: ROOT/tmp is writable, 200 MiB free; a capture may need more than 1 GiB | "
           "export TMPDIR=DIR   # a writable folder with more than 1 GiB free",
           "warning artifacts: ROOT is writable, 200 MiB free; a capture may need more than 1 GiB | "

@@ -1,6 +1,7 @@
 #include "orchestrator/doctor/doctor.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <functional>
 
 #include "tests/catch.h"
@@ -203,10 +204,11 @@ TEST_CASE("every check has a fix unless it is ok") {
   machine.space = {kMiB, kMiB};
   machine.tools.rejected = {"/x does not start"};
   machine.tools.injection_env = {"NVTX_INJECTION64_PATH"};
+  machine.host.try_perf_events = [] { return EMFILE; };
   machine.tree.write("proc/sys/kernel/perf_event_paranoid", "4\n");
   machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
   const auto checks = nl::orchestrator::diagnose(machine.tools, machine.config, machine.host);
-  CHECK(checks.size() == 22);
+  CHECK(checks.size() == 23);
   for (const auto& check : checks) {
     INFO(check.id);
     CHECK(check.fix.empty() == (check.level == Level::kOk));
@@ -214,4 +216,20 @@ TEST_CASE("every check has a fix unless it is ok") {
   }
   CHECK(nl::orchestrator::checks_json(checks).find("\"id\": \"nsys.trial\"") != std::string::npos);
   CHECK(nl::orchestrator::checks_json(checks).find("\"fix\": \"unset NVTX_INJECTION64_PATH\"") != std::string::npos);
+}
+
+TEST_CASE("native stacks: a kernel that refuses is a warning, with what would allow it, and only where they are asked for") {
+  Machine machine;
+  const auto check = [&] { return nl::orchestrator::check_native_stacks(machine.config, machine.host); };
+  CHECK(check().level == Level::kOk);
+  machine.host.try_perf_events = [] { return EACCES; };
+  machine.tree.write("proc/sys/kernel/perf_event_paranoid", "3\n");
+  CHECK(check().level == Level::kWarning);
+  CHECK(check().finding ==
+        "perf_event_open is forbidden (perf_event_paranoid is 3): the collector's traces name no function of a native program");
+  CHECK(check().fix == "sudo sysctl kernel.perf_event_paranoid=2");
+  machine.tree.write("proc/sys/kernel/perf_event_paranoid", "2\n");
+  CHECK(check().fix == "docker run --cap-add=PERFMON …");
+  machine.config.mark.host_samples_hz = 0;
+  CHECK(check().level == Level::kOk);
 }

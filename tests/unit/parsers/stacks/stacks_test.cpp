@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <random>
+
 #include "parsers/registry.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
@@ -167,4 +169,72 @@ TEST_CASE("stacks: import knows the files by their first line") {
   const parsers::Format* format = parsers::sniff(folder.path / "a.txt");
   REQUIRE(format != nullptr);
   CHECK(format->name == "stacks");
+}
+
+namespace {
+
+const std::string kNative =
+    "nl-stage stacks\t1\nsampler\tperf\nperiod\t10309278\n"
+    "f\t0\t0\tmain\t/srv/grains\t\t0\t\nf\t1\t0\tsteer_wind\t/srv/grains\t\t0\t\nk\t0\t0\nk\t1\t0,1\n"
+    "s\t1000500\t701\t1\ns\t1000800\t701\t0\nc\t1002000\t20\t2\t4\n";
+
+}  // namespace
+
+TEST_CASE("stacks: native ones need no marks of a clock where the trace has the clock itself") {
+  TracedProcess process;
+  process.trace.monotonic_start_ns = 1'000'000;
+  const Trace trace = joined(std::move(process), {{"stacks-700.txt", kNative}, {"stacks-900.txt", kNative}});
+  const HostSamples& host = trace.host;
+  CHECK(host.sampler == HostSampler::kPerf);
+  REQUIRE(host.samples.size() == 2);
+  CHECK((host.samples[0].time_ns == 500 && host.samples[0].pid == 700 && host.samples[0].tid == 701));
+  CHECK(host.frames.at(host.stacks.at(host.samples[0].stack).back()).function == "steer_wind");
+  CHECK(host.lost == 4);
+  CHECK(trace.stats.notes.empty());  // process 900 is not in the trace: nothing is missing
+  CHECK(trace.stats.rows_damaged.empty());
+}
+
+TEST_CASE("stacks: Python's samples beside native ones give the sampler its name") {
+  TracedProcess process = with_clock();
+  process.trace.monotonic_start_ns = 1'000'000;
+  process.add(800);
+  const Trace trace =
+      joined(std::move(process), {{"stacks-700.txt", kHeader + kFrames + "s\t1000500\t701\t1\n"}, {"stacks-800.txt", kNative}});
+  CHECK(trace.host.sampler == HostSampler::kPython);
+  CHECK(trace.host.samples.size() == 3);
+}
+
+TEST_CASE("stacks: times that no machine shows are damaged") {
+  TracedProcess process;
+  process.trace.monotonic_start_ns = 1'000'000;
+  const std::string text = kNative + "s\t-5\t701\t1\ns\t9223372036854775807\t701\t1\nsampler\tsomebody\n";
+  const Trace trace = joined(std::move(process), {{"stacks-700.txt", text}});
+  CHECK(trace.host.samples.size() == 2);
+  CHECK(trace.stats.rows_damaged ==
+        DamagedRows{{{Code::kImpossibleTime, {"sample"}, "stacks-700.txt"}, 2}, {{Code::kUnknownRecord, {}, "stacks-700.txt"}, 1}});
+}
+
+TEST_CASE("stacks: a file with changed, missing or doubled bytes is read without harm") {
+  std::mt19937 dice(3);
+  const auto pick = [&](std::size_t below) { return std::uniform_int_distribution<std::size_t>(0, below - 1)(dice); };
+  for (int round = 0; round < 400; ++round) {
+    std::string text = kNative + "g\t1000510\t1000590\t701\t2\n";
+    for (std::size_t change = 0, changes = pick(6) + 1; change < changes && !text.empty(); ++change) {
+      const std::size_t at = pick(text.size());
+      switch (pick(5)) {
+        case 0: text[at] = static_cast<char>(pick(256)); break;
+        case 1: text.erase(at, pick(12) + 1); break;
+        case 2: text.insert(at, text.substr(pick(text.size()), 20)); break;
+        case 3: text.insert(at, "99999999999999999999"); break;
+        default: text.resize(at + 1); break;
+      }
+    }
+    TracedProcess process;
+    process.trace.monotonic_start_ns = 1'000'000;
+    const Trace trace = joined(std::move(process), {{"stacks-700.txt", text}});
+    for (const HostSample& sample : trace.host.samples) {
+      REQUIRE(sample.stack < trace.host.stacks.size());
+      for (const std::uint32_t frame : trace.host.stacks[sample.stack]) REQUIRE(frame < trace.host.frames.size());
+    }
+  }
 }

@@ -57,3 +57,15 @@ TEST_CASE("a module whose work is known by its name is nobody's own code, wherev
     CHECK(of_python("/repo/vendored/module.py", module) == CodeOrigin::kFramework);
   CHECK(of_python("/repo/model.py", "mymodel.tokenization_words") == CodeOrigin::kUser);  // whose work is known, but not who wrote it
 }
+
+TEST_CASE("code origin: what a program has linked into itself") {
+  const auto linked = [](const char* function) { return origin_of({function, "/srv/bin/server", "", 0, 0, ""}); };
+  for (const char* cuda :
+       {"cudaLaunchKernel", "__cudart1024", "cudart::contextState::load", "libcudart_static_0a1b", "cublasGemmEx", "ncclAllReduce"})
+    CHECK(linked(cuda) == CodeOrigin::kFramework);
+  for (const char* library : {"std::__introsort_loop", "thrust::sort", "operator new"}) CHECK(linked(library) == CodeOrigin::kLibrary);
+  for (const char* own : {"settle_accounts", "main", "cudart_free_zone", "cudaless", "curate", "ncclless"})
+    CHECK(linked(own) == CodeOrigin::kUser);
+  CHECK(of_native("/home/me/build/collector/libnl_collector.so") == CodeOrigin::kFramework);
+  CHECK(of_native("[vdso]") == CodeOrigin::kLibrary);
+}

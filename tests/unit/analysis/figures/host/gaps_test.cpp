@@ -272,6 +272,39 @@ TEST_CASE("gaps: a native program's own functions are those of its executable an
   CHECK(gaps[0]->not_launching_ns > gaps[0]->budget.wall_ns * 8 / 10);
 }
 
+TEST_CASE("gaps: templates and a CUDA runtime that are linked into the program are not its own code") {
+  SteppingProgram p;
+  const auto native = [&](const char* function, const char* library) {
+    p.trace.host.frames.push_back({function, library, "", 0, 0, ""});
+    return static_cast<std::uint32_t>(p.trace.host.frames.size() - 1);
+  };
+  const char *const program = "/srv/accounts", *const libc = "/usr/lib/libc.so.6";
+  const auto main = native("main", program), settle = native("settle_accounts", program), sort = native("std::__introsort_loop", program),
+             clock = native("__vdso_clock_gettime", "[vdso]"), copy = native("memmove", libc), call = native("cudaLaunchKernel", program),
+             inside = native("__cudart512", program), wait = native("cudaDeviceSynchronize", program),
+             driver = native("(no symbol)", "/usr/lib/x86_64-linux-gnu/libcuda.so.580.65.06"),
+             collector = native("nl::collector::call_entered", "/home/me/build/collector/libnl_collector.so");
+  const auto launching = p.stack({main, call, inside, driver}), traced = p.stack({main, call, driver, collector}),
+             waiting = p.stack({main, wait, inside, driver});
+  const std::uint32_t settling[] = {p.stack({main, settle, sort, copy}), p.stack({main, settle, sort, settle, sort, clock}),
+                                    p.stack({main, settle, sort})};
+  for (int i = 0; i < 20; ++i)
+    p.step([&] {
+      p.run_host(900'000, settling[i % 3]);
+      p.work("k", 10, 12'000, 40'000, launching);
+      p.work("k", 10, 12'000, 40'000, traced);
+      p.wait_for_gpu(waiting);
+    });
+  p.trace.host.sampler = HostSampler::kPerf;
+  const Run run = p.run_all();
+  const auto gaps = recurring(run);
+  REQUIRE(gaps.size() == 1);
+  REQUIRE(gaps[0]->host);
+  CHECK(gaps[0]->host->kind == HostWork::kUser);
+  CHECK(blame_text(*gaps[0]->host) == "accounts!settle_accounts in std::__introsort_loop, called by main");
+  CHECK(gaps[0]->not_launching_ns > gaps[0]->budget.wall_ns * 8 / 10);
+}
+
 TEST_CASE("gaps: one window with many steps shows what comes again inside it") {
   SteppingProgram p;
   const auto loop = p.stack({p.frame("__main__", "run", 5)}), own = p.stack({p.frame("__main__", "shuffle", 9)});

@@ -184,3 +184,14 @@ TEST_CASE("host work: the line that makes a call is the innermost outside of PyT
   CHECK(works.calling_frame({0, 2}) == 0);
   CHECK(works.calling_frame({2, 4}) == 4);
 }
+
+TEST_CASE("host work: CUDA's calls are their caller's framework's, or themselves") {
+  const HostFrame main{"main", "/srv/grains", "", 0, 0, ""}, driver{"(no symbol)", "/usr/lib/libcuda.so.1", "", 0, 0, ""},
+      linked{"cudaLaunchKernel", "/srv/grains", "", 0, 0, ""}, torch{"at::native::add", "/site/torch/lib/libtorch_cuda.so", "", 0, 0, ""},
+      copy{"memmove", "/usr/lib/libc.so.6", "", 0, 0, ""};
+  CHECK(of_stack({main, driver}) == HostWork::kCuda);
+  CHECK(of_stack({main, linked}) == HostWork::kCuda);
+  CHECK(of_stack({main, driver, copy}) == HostWork::kCuda);
+  CHECK(of_stack({main, torch, driver}) == HostWork::kFramework);
+  CHECK(of_stack({main, copy}) == HostWork::kUser);
+}

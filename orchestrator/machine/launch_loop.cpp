@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <array>
 #include <bit>
@@ -159,11 +160,26 @@ class Loops {
   CudaDriver::Handle stream_ = nullptr, kernel_ = nullptr;
 };
 
+// The processors of a virtual machine differ, so that every loop runs on the same one: the last that it may use. A tracer's threads are
+// started by now, and stay on all of them.
+void stay_on_one_processor() {
+  cpu_set_t allowed, last;
+  CPU_ZERO(&last);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  for (int cpu = CPU_SETSIZE - 1; cpu >= 0; --cpu)
+    if (CPU_ISSET(cpu, &allowed)) {
+      CPU_SET(cpu, &last);
+      sched_setaffinity(0, sizeof(last), &last);  // where it may not, the loop runs all the same
+      return;
+    }
+}
+
 }  // namespace
 
 LaunchLoops time_launch_loops(const fs::path& driver_library) {
   const CudaDriver cuda(driver_library);
   Loops loops(cuda);
+  stay_on_one_processor();
   LaunchLoops out;
   cuda.driver_version(&out.cuda_driver_version);
   for (const auto call : {CalibratedCall::kLaunch, CalibratedCall::kLaunchAmidCode, CalibratedCall::kCopy}) out.loops.push_back({call, {}});

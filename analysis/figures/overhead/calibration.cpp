@@ -88,6 +88,10 @@ std::optional<CallCost> call_cost(const std::vector<double>& bare_ns, const std:
   return cost;
 }
 
+bool is_plausible(const Calibration& calibration) {
+  return std::none_of(calibration.costs.begin(), calibration.costs.end(), [](const CallCost& cost) { return cost.high_ns < 0; });
+}
+
 std::optional<LaunchCost> calibrated_launch(const Calibration& calibration, PassKind profiler, bool python,
                                             const TracingKnowledge& shipped) {
   const CallCost* back_to_back = calibrated_cost(calibration, profiler, CalibratedCall::kLaunch);

@@ -13,6 +13,9 @@ namespace nl::analysis {
 // By the blocks of one loop: how long a call took in each, untraced and traced. Nothing where either has too few.
 std::optional<CallCost> call_cost(const std::vector<double>& bare_ns, const std::vector<double>& traced_ns);
 
+// No tracer makes a call faster: where one seems to, the machine's speed changed between the loops, and no cost is known.
+bool is_plausible(const Calibration& calibration);
+
 // What the tracer adds to a launch of a program of Python or of another one; nothing where it was not calibrated. A launch costs the least
 // where launches come back to back, and more the more other code runs in between. A program of Python runs more of it than the loop does:
 // the shipped figures say how many times as much a launch costs there as back to back, and that is added to the range.

@@ -71,6 +71,12 @@ TEST_CASE("calibration: a launch costs from what it does back to back to what it
   CHECK_FALSE(calibrated_launch({}, PassKind::kNsys, false, kShippedCosts));
 }
 
+TEST_CASE("calibration: where a tracer seems to make calls faster, the loops tell nothing") {
+  CHECK(is_plausible({}));
+  CHECK(is_plausible(calibrated_by(PassKind::kNsys, 1700, -20)));  // ± 100: it may cost next to nothing
+  CHECK_FALSE(is_plausible(calibrated_by(PassKind::kNsys, 250, -6000)));
+}
+
 TEST_CASE("calibration: of Python, what the shipped figures say is brought to this machine") {
   // Twice as slow as where the figures come from.
   const auto python = calibrated_launch(calibrated_by(PassKind::kNsys, 3400, 6000), PassKind::kNsys, true, kShippedCosts);

@@ -20,6 +20,7 @@ using enum IdentityPart;
 // Prompts of a server vary in length, and with them the mean of a run by a few tokens. Another workload has prompts of far more or
 // far less: the usual steps are twice the length.
 constexpr double kSameLength = 0.05;
+constexpr const char* kNoArguments = "none";  // which is known
 
 // How a model is run, not how it is built.
 constexpr std::array<std::string_view, 14> kNotShape = {"architecture",
@@ -99,7 +100,10 @@ std::map<std::string, double> kernel_shares(const Run& run) {
 WorkloadIdentity identity_of(const Run& run) {
   WorkloadIdentity identity;
   identity[kProgram] = program_of(run.workload.command);
-  identity[kArguments] = arguments_of(run.workload.command);
+  if (!run.workload.command.empty()) {
+    const std::string arguments = arguments_of(run.workload.command);
+    identity[kArguments] = arguments.empty() ? kNoArguments : arguments;
+  }
   identity[kModel] = run.model.name.empty() && run.session ? run.session->model.substr(run.session->model.rfind('/') + 1) : run.model.name;
   identity[kArchitecture] = model_attribute(run, "architecture");
   identity[kShape] = model_shape(run);
@@ -133,7 +137,7 @@ std::string identity_text(const WorkloadIdentity& identity) {
     if (!text.empty()) parts.push_back(text);
   };
   const std::string& arguments = identity[kArguments];
-  add(identity[kProgram] + (identity[kProgram].empty() || arguments.empty() ? "" : " " + arguments));
+  add(identity[kProgram] + (identity[kProgram].empty() || arguments.empty() || arguments == kNoArguments ? "" : " " + arguments));
   add(!identity[kModel].empty() ? identity[kModel] : identity[kArchitecture]);
   add(identity[kInputs]);
   add(identity[kPrecision]);

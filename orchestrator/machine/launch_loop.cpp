@@ -9,11 +9,13 @@
 #include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
 
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "model/words.h"
 
 namespace fs = std::filesystem;
@@ -201,7 +203,8 @@ std::string loops_json(const LaunchLoops& loops) {
 LaunchLoops read_loops(const fs::path& file) {
   try {
     std::ifstream in(file);
-    const auto read = nlohmann::json::parse(in);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    const auto read = nlohmann::json::parse(json_within_bounds(text, file.string()));
     LaunchLoops out;
     out.cuda_driver_version = read.at("cuda_driver_version").get<int>();
     for (const auto& loop : read.at("loops")) {

@@ -138,12 +138,13 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-constexpr double kAskSeconds = 0.2;      // between two questions whether it is enough
-constexpr double kLookSeconds = 0.25;    // between two looks at what outlives argv[0]
-constexpr double kWorkingShare = 0.1;    // of a processor: what uses less does nothing, or polls
-constexpr double kSettleSeconds = 1;     // for what ends by itself just after argv[0]
-constexpr double kTerminateSeconds = 3;  // between SIGTERM and SIGKILL for the rest of the tree
-constexpr double kGiveUpSeconds = 10;    // after SIGKILL: a process stuck in the kernel cannot be ended
+constexpr double kAskSeconds = 0.2;       // between two questions whether it is enough
+constexpr double kLookSeconds = 0.25;     // between two looks at what outlives argv[0]
+constexpr double kNamedAfterSeconds = 2;  // what a program leaves for a moment is not worth a word
+constexpr double kWorkingShare = 0.1;     // of a processor: what uses less does nothing, or polls
+constexpr double kSettleSeconds = 1;      // for what ends by itself just after argv[0]
+constexpr double kTerminateSeconds = 3;   // between SIGTERM and SIGKILL for the rest of the tree
+constexpr double kGiveUpSeconds = 10;     // after SIGKILL: a process stuck in the kernel cannot be ended
 
 Forward forwarding(const ProcessSpec& spec) {
   if (!spec.forward_output) return Forward::kNothing;
@@ -263,8 +264,10 @@ class Supervision {
     if (seconds_since(looked_) < kLookSeconds) return;
     looked_ = Clock::now();
     const auto left = descendants(before_);
+    if (left.empty()) return;
     const double used_s = processor_seconds(left);
-    if (!left_at_) name_leftovers(left);
+    if (!first_left_) first_left_ = Clock::now();
+    if (!leftovers_named_ && seconds_since(*first_left_) >= std::min(kNamedAfterSeconds, spec_.leftover_s / 2)) name_leftovers(left);
     const double waited_s = left_at_ ? seconds_since(*left_at_) : 0;
     // On a busy machine what works may get little of a processor; then it waits for one whenever we look.
     ++looks_;
@@ -280,6 +283,7 @@ class Supervision {
   }
 
   void name_leftovers(const std::vector<TreeProcess>& left) {
+    leftovers_named_ = true;
     std::string names;
     for (const TreeProcess& process : left)
       names += fmt::format("{}{} {}", names.empty() ? "" : ", ", process.pid, visible_line(process.name));
@@ -348,7 +352,9 @@ class Supervision {
   Phase phase_ = Phase::kRunning;
   Clock::time_point started_ = Clock::now(), phase_start_ = started_, asked_ = started_;
   Clock::time_point looked_;
-  std::optional<Clock::time_point> left_at_;  // since when the leftovers have done nothing
+  std::optional<Clock::time_point> first_left_;  // when something was found to be left
+  std::optional<Clock::time_point> left_at_;     // since when the leftovers have done nothing
+  bool leftovers_named_ = false;
   double left_used_s_ = 0;
   int looks_ = 0, running_looks_ = 0;  // since then
   bool leftovers_work_ = false;

@@ -18,7 +18,7 @@ bool is_plausible(const Calibration& calibration);
 
 // What the tracer adds to a launch of a program of Python or of another one; nothing where it was not calibrated. A launch costs the least
 // where launches come back to back, and more the more other code runs in between. A program of Python runs more of it than the loop does:
-// the shipped figures say how many times as much a launch costs there as back to back, and that is added to the range.
+// the shipped figures say how many times as much a launch costs there as back to back, and the loop how fast this machine is.
 std::optional<LaunchCost> calibrated_launch(const Calibration& calibration, PassKind profiler, bool python,
                                             const TracingKnowledge& shipped);
 

@@ -170,6 +170,12 @@ std::optional<double> joules_per_token(const Run& run) {
   return std::nullopt;
 }
 
+std::optional<double> kwh_per_million_tokens(const Run& run) {
+  constexpr double kJoulesOfKwh = 3.6e6, kMillion = 1e6;
+  const auto joules = joules_per_token(run);
+  return joules ? std::optional(*joules * kMillion / kJoulesOfKwh) : std::nullopt;
+}
+
 std::vector<const Finding*> findings_to_work_on(const Run& run) {
   const auto parts = parts_of_kernels(run);
   std::vector<const Finding*> out;

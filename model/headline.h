@@ -25,6 +25,7 @@ HeadlineFigure per_token_figure(const Run& run);
 HeadlineFigure output_rate_figure(const Run& run);
 // The energy of the stage decode, or of its steps where decode has no value.
 std::optional<double> joules_per_token(const Run& run);
+std::optional<double> kwh_per_million_tokens(const Run& run);  // the same, as bills have it
 
 // The findings that ask for a change of the workload, the most valuable first. Left out are those of severity info, those about the
 // measurement, and those that save less than 1 % of the measured time.

@@ -137,6 +137,7 @@ class FigureIndex {
       for (const auto& value : {figure.traced, figure.unprofiled})
         if (value) headline_.push_back(*value);
     figures_.insert(headline_.begin(), headline_.end());
+    if (const auto kwh = kwh_per_million_tokens(run)) figures_.insert(*kwh);
     for (const auto& [key, part] : document.items())
       if (std::find(std::begin(kLongLists), std::end(kLongLists), key) == std::end(kLongLists)) add(part, nullptr);
     add_stages(document);

@@ -143,8 +143,8 @@ std::string profiling_cost(const Run& run, const StageSlowdown& slowdown) {
 
 // Of an output token, or of the unit of a program that generates none.
 std::string energy_part(const Run& run) {
-  if (const auto joules = generates(run) ? joules_per_token(run) : std::nullopt)
-    return fmt::format("A million output tokens take about {} kWh of GPU energy", figure_text(*joules / 3.6));
+  if (const auto kwh = generates(run) ? kwh_per_million_tokens(run) : std::nullopt)
+    return fmt::format("A million output tokens take about {} kWh of GPU energy", figure_text(*kwh));
   const StageEntry* unit = generates(run) ? nullptr : unit_stage(run);
   for (const StageEnergy& stage : run.energy.stages)
     if (unit != nullptr && stage.stage == unit->name && stage.joules_per_window)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/run_json/run_json.h"
 #include "model/headline.h"
@@ -43,6 +44,16 @@ TEST_CASE("consistency: times without the profiler follow from two figures, and 
     run.perturbation.stages.push_back(
         {PassKind::kNsys, name, {bare_ns}, {stage->wall.median_ns}, 0.37, 0.37, 0.37, SlowdownVerdict::kOverTenPercent, "", ""});
   }
+  for (const Contradiction& each : contradictions(run)) FAIL_CHECK(each.where << ": " << each.what);
+}
+
+TEST_CASE("consistency: energy is told in kWh, and run.json has joules") {
+  Run run = real_run();
+  StageEnergy energy;
+  energy.stage = "decode_step";
+  energy.joules_per_token = 2.19868397;
+  run.energy.stages = {energy};
+  REQUIRE(has(exporters::report::executive_summary(run).back(), "0.611 kWh"));
   for (const Contradiction& each : contradictions(run)) FAIL_CHECK(each.where << ": " << each.what);
 }
 

@@ -186,17 +186,9 @@ std::vector<const Finding*> findings_to_work_on(const Run& run) {
   return out;
 }
 
-// Tables ask for stage after stage in their order, and a run may have ten thousand: each search begins where the last one ended.
 const StageEntry* stage_named(const Run& run, std::string_view name) {
   static thread_local std::size_t next = 0;
-  const std::size_t count = run.stages.size(), begin = next < count ? next : 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t at = begin + i < count ? begin + i : begin + i - count;
-    if (run.stages[at].name != name) continue;
-    next = at;  // several columns ask for the same one
-    return &run.stages[at];
-  }
-  return nullptr;
+  return found_from(run.stages, next, [&](const StageEntry& stage) { return stage.name == name; });
 }
 
 std::optional<double> unprofiled_ns(const StageSlowdown& slowdown) {

@@ -12,6 +12,18 @@
 // kernels.
 namespace nl {
 
+// The entry that matches, or nullptr. Tables ask for stage after stage in their order, and a run may have ten thousand: the search begins at
+// `next`, where the last one ended, and goes round. Entries that match differ in no more than their place.
+template <class List, class Match>
+auto found_from(const List& list, std::size_t& next, Match match) -> const typename List::value_type* {
+  const std::size_t count = list.size(), begin = next < count ? next : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = begin + i < count ? begin + i : begin + i - count;
+    if (match(list[at])) return &list[next = at];  // several columns ask for the same one
+  }
+  return nullptr;
+}
+
 struct HeadlineFigure {
   std::optional<double> traced, unprofiled;  // nanoseconds, or tokens per second
   const TimeSummary* times = nullptr;        // what the traced one is the mean of

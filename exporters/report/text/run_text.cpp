@@ -167,23 +167,13 @@ std::string unit_verb(const Run& run) {
 }
 
 const StageLaunches* launches_in(const KernelEntry& kernel, const std::string& stage) {
-  // Kernels list the stages in one order, and tables ask for them in it.
-  static thread_local std::size_t next = 0;
-  for (const std::size_t at : {next, next + 1})
-    if (at < kernel.measured.size() && kernel.measured[at].stage == stage) return &kernel.measured[next = at];
-  for (std::size_t at = 0; at < kernel.measured.size(); ++at)
-    if (kernel.measured[at].stage == stage) return &kernel.measured[next = at];
-  return nullptr;
+  static thread_local std::size_t next = 0;  // kernels list the stages in one order
+  return found_from(kernel.measured, next, [&](const StageLaunches& launches) { return launches.stage == stage; });
 }
 
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage) {
-  // Rows of both tables have the order of the stages: the next one is beside the last one that was found.
   static thread_local std::size_t next = 0;
-  for (const std::size_t at : {next, next + 1})
-    if (at < run.efficiency.size() && run.efficiency[at].stage == stage) return &run.efficiency[next = at];
-  const StageEfficiency* found = found_in(run.efficiency, [&](const StageEfficiency& entry) { return entry.stage == stage; });
-  next = found == nullptr ? 0 : static_cast<std::size_t>(found - run.efficiency.data());
-  return found;
+  return found_from(run.efficiency, next, [&](const StageEfficiency& entry) { return entry.stage == stage; });
 }
 
 std::string stage_colour(const Run& run, const std::string& stage) {

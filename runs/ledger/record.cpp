@@ -31,15 +31,13 @@ std::vector<Column> columns_of(const Run& run, const std::filesystem::path& bund
   const auto& repository = run.workload.repository;
   const auto& gpus = run.hardware.gpus;
   const WorkloadIdentity identity = identity_of(run);
-  const std::string model =
-      run.model.name.empty() && run.session ? std::filesystem::path(run.session->model).filename().string() : run.model.name;
   return {{"run_id", run.run_id},
           {"created_at", whole_seconds(run.created_at)},
           {"recorded_at", now_text()},
           {"name", run.name},
           {"mode", run.mode},
           {"status", std::string(key_of(run.status))},
-          {"model", model},
+          {"model", identity[IdentityPart::kModel]},
           {"precision", run.model.precision},
           {"backend", run.session ? run.session->backend : run.software.backend},
           {"gpu", gpus.empty() ? std::string() : gpus.front().name},

@@ -126,9 +126,14 @@ void add_times(const std::vector<MatchedStep>& steps, const LaunchList& traced, 
   }
 }
 
+struct SameThread {
+  const ThreadLaunches* thread = nullptr;
+  std::ptrdiff_t shift = 0;  // of its launches, as shift_of() says
+};
+
 // The thread of the pass that launches as this one of the trace does: of those that do, the one with the nearest number of launches.
-const ThreadLaunches* same_thread(const LaunchList& traced, const std::vector<MatchedStep>& steps, const std::vector<ThreadLaunches>& pass,
-                                  std::vector<bool>& taken) {
+std::optional<SameThread> same_thread(const LaunchList& traced, const std::vector<MatchedStep>& steps,
+                                      const std::vector<ThreadLaunches>& pass, std::vector<bool>& taken) {
   std::vector<std::size_t> order(pass.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto apart = [&](std::size_t i) {
@@ -136,11 +141,13 @@ const ThreadLaunches* same_thread(const LaunchList& traced, const std::vector<Ma
   };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return apart(a) < apart(b); });
   for (const std::size_t i : order) {
-    if (taken[i] || !shift_of(traced, pass[i].launches, steps)) continue;
-    taken[i] = true;
-    return &pass[i];
+    if (taken[i]) continue;
+    if (const auto shift = shift_of(traced, pass[i].launches, steps)) {
+      taken[i] = true;
+      return SameThread{&pass[i], *shift};
+    }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 bool tell_the_same(StageTimes& times) {
@@ -170,8 +177,8 @@ LaunchSteps steps_by_launches(const StagedTrace& traced, const std::vector<Threa
   for (std::uint32_t thread = 0; thread < threads.size(); ++thread) {
     const std::vector<MatchedStep> steps = matched_steps(traced, thread, threads[thread]);
     if (steps.size() < 2) continue;
-    const ThreadLaunches* same = same_thread(threads[thread], steps, pass, taken);
-    if (same != nullptr) add_times(steps, threads[thread], same->launches, *shift_of(threads[thread], same->launches, steps), stages);
+    const auto same = same_thread(threads[thread], steps, pass, taken);
+    if (same) add_times(steps, threads[thread], same->thread->launches, same->shift, stages);
     else
       out.trouble = fmt::format("its launches are not those of the trace in the same order ({} and {} launches of a thread)",
                                 launches_in(pass), threads[thread].size());

@@ -67,6 +67,10 @@ std::string attribute(const Run& run, const std::string& key) {
   return found != run.model.attributes.end() ? found->second : std::string();
 }
 
+Fact identity_fact(DifferenceCode code, Severity severity, const std::string& subject, IdentityPart part) {
+  return {code, severity, subject, [part](const Run& run) { return identity_of(run)[part]; }};
+}
+
 void add_machine(std::vector<Fact>& facts) {
   using enum DifferenceCode;
   facts.push_back({kGpu, Severity::kHigh, "", gpu_names});
@@ -122,7 +126,7 @@ void add_model(const Sides& sides, std::vector<Fact>& facts) {
   facts.push_back({kBatch, Severity::kHigh, "", [](const Run& run) { return number(run.latency.batch); }});
   facts.push_back({kBackend, Severity::kMedium, "", [](const Run& run) { return run.software.backend; }});
   // Of a model file: other sizes are another amount of work.
-  facts.push_back({kInputs, Severity::kHigh, "", [](const Run& run) { return identity_of(run)[IdentityPart::kInputs]; }});
+  facts.push_back(identity_fact(kInputs, Severity::kHigh, "", IdentityPart::kInputs));
   for (const std::string& key : attributes) {
     const DifferenceCode code = code_of_attribute(key);
     facts.push_back({code, severity_of_attribute(code, key), key, [key](const Run& run) { return attribute(run, key); }});
@@ -136,8 +140,8 @@ void add_model(const Sides& sides, std::vector<Fact>& facts) {
 
 void add_command(std::vector<Fact>& facts) {
   using enum DifferenceCode;
-  facts.push_back({kCommand, Severity::kMedium, "", [](const Run& run) { return identity_of(run)[IdentityPart::kProgram]; }});
-  facts.push_back({kCommand, Severity::kLow, "arguments", [](const Run& run) { return identity_of(run)[IdentityPart::kArguments]; }});
+  facts.push_back(identity_fact(kCommand, Severity::kMedium, "", IdentityPart::kProgram));
+  facts.push_back(identity_fact(kCommand, Severity::kLow, "arguments", IdentityPart::kArguments));
 }
 
 void add_stages(const Sides& sides, std::vector<Fact>& facts) {

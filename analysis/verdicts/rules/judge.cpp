@@ -165,16 +165,25 @@ CompiledRule compiled(const RuleSpec& spec) {
 }  // namespace
 }  // namespace rules
 
-Judgement judge(const Rules& rules, const Run& run) {
+ParsedRules::ParsedRules(const Rules& rules) {
+  for (const RuleSpec& spec : rules.list) list_.push_back(rules::compiled(spec));
+}
+
+ParsedRules::~ParsedRules() = default;
+
+Judgement judge(const ParsedRules& rules, const Run& run) {
   Judgement judgement;
   const rules::RunTotals totals = rules::total(run);
   std::vector<rules::Subject> subjects[4];
   for (const RuleScope scope : {RuleScope::kRun, RuleScope::kStage, RuleScope::kKernel, RuleScope::kOperator})
     subjects[static_cast<int>(scope)] = rules::subjects_of(run, totals, scope);
-  for (const RuleSpec& spec : rules.list) rules::judge_rule(rules::compiled(spec), subjects[static_cast<int>(spec.scope)], run, judgement);
+  for (const rules::CompiledRule& rule : rules.list())
+    rules::judge_rule(rule, subjects[static_cast<int>(rule.spec->scope)], run, judgement);
   rules::sort_by_worth(judgement.findings);
   return judgement;
 }
+
+Judgement judge(const Rules& rules, const Run& run) { return judge(ParsedRules(rules), run); }
 
 RunSummary run_summary(const Run& run) {
   RunSummary out;

@@ -6,13 +6,29 @@
 #include "model/run.h"
 
 namespace nl::analysis {
+namespace rules {
+struct CompiledRule;
+}
 
 struct Judgement {
   std::vector<Finding> findings;        // what is worth the most first
   std::vector<Abstention> abstentions;  // the rules that no subject has the captured inputs for
 };
 
-// The findings of the rules about a run whose figures are all set. Error(kConfig) for rules that load_rules() would have refused.
+// Rules whose texts are parsed, once for all the runs that are judged by them. Refers to the rules. Error(kConfig) for rules that
+// load_rules() would have refused.
+class ParsedRules {
+ public:
+  explicit ParsedRules(const Rules& rules);
+  ~ParsedRules();
+  const std::vector<rules::CompiledRule>& list() const { return list_; }
+
+ private:
+  std::vector<rules::CompiledRule> list_;
+};
+
+// The findings of the rules about a run whose figures are all set.
+Judgement judge(const ParsedRules& rules, const Run& run);
 Judgement judge(const Rules& rules, const Run& run);
 
 // The summary of a run whose findings, overhead and energy are set.

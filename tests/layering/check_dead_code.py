@@ -19,6 +19,7 @@ ALLOWED = {
 # Words in comments and literals are not code; the ' of 10'000 does not begin a literal.
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\[^\'\n]*\'?|[^\'\\\n]{1,4})\'', re.DOTALL)
 NAME = re.compile(r'\b[A-Za-z_]\w*\b')
+TEMPLATE_ARGUMENTS, TYPE_MARK = re.compile(r'<[^<>]*>$'), re.compile(r'[^\s>&*-][>&*]+$')
 TYPE = re.compile(r'\b(?:class|struct|enum class|enum)\s+(?:alignas\([^)]*\)\s*)?([A-Za-z_]\w*)\s*(?:final\s*)?[{:]')
 # Words that may stand before a call, where else the word before a name is its type and makes it a declaration.
 BEFORE_CALL = {'return', 'else', 'case', 'throw', 'co_return', 'co_await', 'co_yield', 'do', 'new', 'delete', 'and', 'or', 'not',
@@ -56,15 +57,42 @@ def split(text):
     return [each for each in parts + [part] if each.strip()]
 
 
+def before_space(text, end):
+    """Where the white space that ends at `end` begins."""
+    while end > 0 and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def word_before(text, end):
+    """The word that ends at `end`, or ''."""
+    start = end
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] == '_'):
+        start -= 1
+    return text[start:end]
+
+
 def is_declaration(text, start):
     """Whether a type stands before the name, and before the class that qualifies it."""
-    before = text[max(0, start - 400):start].rstrip()
-    while before.endswith('::'):
-        before = re.sub(r'[A-Za-z_]\w*(?:<[^<>]*>)?$', '', before[:-2].rstrip()).rstrip()
-    word = re.search(r'[A-Za-z_]\w*$', before)
-    if word:
-        return word.group() not in BEFORE_CALL
-    return bool(re.search(r'[^\s>&*-][>&*]+$', before))  # `Type& name(`, but `left & name(` and `left->name(`
+    end = before_space(text, start)
+    while text.endswith('::', 0, end):
+        end = before_space(text, end - 2)
+        if text.endswith('>', 0, end) and (arguments := TEMPLATE_ARGUMENTS.search(text, max(0, end - 400), end)):
+            end = arguments.start()
+        end = before_space(text, end - len(word_before(text, end)))
+    if word := word_before(text, end):
+        return word not in BEFORE_CALL
+    return bool(TYPE_MARK.search(text, max(0, end - 40), end))  # `Type& name(`, but `left & name(` and `left->name(`
+
+
+def is_own(text, start, name):
+    """Whether this is a constructor, a destructor or the definition of a member of the class `name`: they do not use it."""
+    if text[start - 1:start] == '~':
+        return True
+    end = before_space(text, start)
+    if end < start and word_before(text, end) == 'explicit':
+        return True
+    return text.endswith('::', 0, end) and word_before(text, before_space(text, end - 2)) == name
 
 
 class Use:
@@ -88,10 +116,7 @@ def look_through(text, header):
             yield name, start, (0, 99) if header else None
             continue
         after = text[end:end + 1]
-        # A class's own constructors, destructor and definitions of members do not use it.
-        own = re.search(r'(?:~|\bexplicit\s+|\b%s\s*::\s*)$' % name, text[max(0, start - 80):start]) or (
-            text[end:end + 2] == '::' and is_declaration(text, start))
-        if own:
+        if is_own(text, start, name) or (text[end:end + 2] == '::' and is_declaration(text, start)):
             continue
         if after == '(' and is_declaration(text, start):
             parameters = split(text[end + 1:closing(text, end)])

@@ -39,7 +39,7 @@ void ledger(std::string_view bytes) {
   for (const runs::LedgerEntry& entry : ledger.query({.metrics = metrics, .parts = true})) {
     ledger.notes(entry.run_id);
     ledger.metrics(entry.run_id);
-    orchestrator::read_run(ledger.run_json(entry.run_id), "run.json");
+    takes([&] { orchestrator::read_run(ledger.run_json(entry.run_id), "run.json"); });
   }
   ledger.query({.words = "llama gemm", .limit = 3});
   ledger.resolve("last");

@@ -1,7 +1,6 @@
 #include "parsers/json/values.h"
 
 #include <charconv>
-#include <cstdlib>
 #include <limits>
 
 namespace nl::parsers {
@@ -15,6 +14,8 @@ std::string_view trimmed(std::string_view text) {
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
+
+constexpr int kLargestExponent = 400;  // a double has 308
 
 struct Decimal {
   bool negative = false;
@@ -41,7 +42,7 @@ std::optional<Decimal> split(std::string_view text) {
   if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
     if (++at < text.size() && text[at] == '+') ++at;
     const auto [end, failure] = std::from_chars(text.data() + at, text.data() + text.size(), number.exponent);
-    if (failure != std::errc() || std::abs(number.exponent) > 400) return std::nullopt;
+    if (failure != std::errc() || number.exponent > kLargestExponent || number.exponent < -kLargestExponent) return std::nullopt;
     at = static_cast<std::size_t>(end - text.data());
   }
   if (at != text.size()) return std::nullopt;

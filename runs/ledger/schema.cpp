@@ -90,6 +90,7 @@ void refuse_newer(const Connection& connection, std::int64_t version, std::size_
 
 constexpr int kLevel = 1;                              // 3 packs a tenth better and takes twice the time
 constexpr unsigned long long kMostBytes = 4ull << 30;  // no run.json is; a damaged header may say anything
+constexpr std::size_t kMostPacked = 1000;              // to one; a run.json packs about 10 to one
 
 [[noreturn]] void throw_damaged(const std::string& where) {
   throw Error(ErrorKind::kInput, "the run.json that the ledger keeps is damaged", where, "use the bundle itself, or record it again");
@@ -138,7 +139,8 @@ std::string packed(std::string_view text) {
 
 std::string unpacked(std::string_view bytes, const std::string& where) {
   const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMostBytes) throw_damaged(where);
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMostBytes || size / kMostPacked > bytes.size())
+    throw_damaged(where);
   std::string text(size, '\0');
   if (ZSTD_decompress(text.data(), text.size(), bytes.data(), bytes.size()) != size) throw_damaged(where);
   return text;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The documentation does not drift: every configuration key is described, every relative link leads somewhere, and pages,
-rules, help and comments use the words of docs/glossary.md."""
+"""The documentation does not drift: every configuration key is described, every relative link leads somewhere, pages, rules, help and
+comments use the words of docs/glossary.md, and what keeps each promise of a number is known."""
 import pathlib
 import re
 import sys
 
 import comments
+import promises
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'tests/fixtures/README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
@@ -112,8 +113,14 @@ def commands_in_rules():
                 yield f'{path.relative_to(ROOT)}:{number}: names a command; say what to look at'
 
 
+def unkept_promises():
+    promises.self_test(ROOT)
+    yield from promises.faults(ROOT, PAGES)
+
+
 def main():
-    faults = [*undocumented_keys(), *undocumented_formats(), *dead_links(), *foreign_words(), *foreign_words_in_comments(), *commands_in_rules()]
+    faults = [*undocumented_keys(), *undocumented_formats(), *dead_links(), *foreign_words(), *foreign_words_in_comments(), *commands_in_rules(),
+              *unkept_promises()]
     print('\n'.join(faults) or f'{len(PAGES)} pages')
     sys.exit(bool(faults))
 

@@ -295,7 +295,7 @@ TEST_CASE("a folder that is called like a preset does not hide it") {
   const FakeTree tree;
   const fs::path before = fs::current_path(), folder = tree.write("light/notes.txt", "mine").parent_path();
   fs::current_path(folder.parent_path());
-  const std::string mode = load_config({.runner_file = "light"}).run.mode;
+  const std::string mode = nl::orchestrator::load_config({.runner_file = "light"}).run.mode;
   fs::current_path(before);
   CHECK(mode == "light");
 }

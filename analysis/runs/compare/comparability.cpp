@@ -113,6 +113,14 @@ Severity severity_of_attribute(DifferenceCode code, const std::string& key) {
   return is_decode(key) ? Severity::kLow : Severity::kHigh;  // decode_tokens: as many steps as one likes
 }
 
+// All ran the same model file, whatever it is called.
+bool same_file(const Sides& sides) {
+  std::set<std::string> digests;
+  for (const auto* side : {&sides.a, &sides.b})
+    for (const Run* run : *side) digests.insert(run->model.digest);
+  return digests.size() == 1 && !digests.begin()->empty();
+}
+
 void add_model(const Sides& sides, std::vector<Fact>& facts) {
   using enum DifferenceCode;
   std::set<std::string> attributes, versions;
@@ -121,10 +129,14 @@ void add_model(const Sides& sides, std::vector<Fact>& facts) {
       for (const auto& [key, value] : run->model.attributes) attributes.insert(key);
       for (const auto& [key, value] : run->software.versions) versions.insert(key);
     }
-  facts.push_back({kModel, attributes.empty() ? Severity::kHigh : Severity::kLow, "", [](const Run& run) { return run.model.name; }});
-  facts.push_back({kPrecision, Severity::kMedium, "", [](const Run& run) { return run.model.precision; }});
+  facts.push_back({kModel, attributes.empty() && !same_file(sides) ? Severity::kHigh : Severity::kLow, "",
+                   [](const Run& run) { return run.model.name; }});
+  // Other weights of the same shape take the same time; whether it is the same, the name, the inputs and the attributes tell.
+  facts.push_back(identity_fact(kModel, attributes.empty() ? Severity::kMedium : Severity::kLow, "digest", IdentityPart::kDigest));
+  facts.push_back(identity_fact(kPrecision, Severity::kMedium, "", IdentityPart::kPrecision));
+  facts.push_back(identity_fact(kPrecision, Severity::kMedium, "compute", IdentityPart::kCompute));
   facts.push_back({kBatch, Severity::kHigh, "", [](const Run& run) { return number(run.latency.batch); }});
-  facts.push_back({kBackend, Severity::kMedium, "", [](const Run& run) { return run.software.backend; }});
+  facts.push_back({kBackend, Severity::kMedium, "", [](const Run& run) { return run.software.backend.name(); }});
   // Of a model file: other sizes are another amount of work.
   facts.push_back(identity_fact(kInputs, Severity::kHigh, "", IdentityPart::kInputs));
   for (const std::string& key : attributes) {

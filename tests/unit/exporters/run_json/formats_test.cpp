@@ -187,3 +187,25 @@ TEST_CASE("damaged rows are counted under a code; those of format 2 under their 
   CHECK(old == nl::DamagedRows{{{nl::Code::kNote, {"a row was cut off"}}, 2}});
   CHECK_THROWS_AS(JsonReader(sentences, false).get(old), nl::Error);
 }
+
+TEST_CASE("until format 3.5 backend and precision are words of any kind: they become codes, and no word is lost") {
+  const auto read = [](const char* backend, const char* precision) {
+    auto document = json::parse(nl::exporters::run_to_json(nl::Run()));
+    document["schema_version"] = "3.5.0";
+    document["software"].erase("backend_text");
+    document["software"]["backend"] = backend;
+    for (const char* key : {"weights_precision", "compute_precision", "precision_text", "digest", "dtypes"}) document["model"].erase(key);
+    document["model"]["precision"] = precision;
+    return nl::exporters::run_from_json(document.dump());
+  };
+  const nl::Run known = read("vllm", "int4 weights (gptq), bf16 compute");
+  CHECK(known.software.backend.code == nl::Backend::kVllm);
+  CHECK(known.model.precision == "int4 weights (gptq), bf16 compute");
+  CHECK(known.model.weights_precision == nl::DataType::kInt4);
+  CHECK(known.model.compute_precision == nl::DataType::kBf16);
+  const auto other = json::parse(nl::exporters::run_to_json(read("whatever", "banana")));
+  CHECK(other["software"]["backend"] == "other");
+  CHECK(other["software"]["backend_text"] == "whatever");
+  CHECK(other["model"]["weights_precision"] == "other");
+  CHECK(other["model"]["precision_text"] == "banana");
+}

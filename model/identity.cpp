@@ -119,7 +119,7 @@ WorkloadIdentity identity_of(const Run& run) {
   identity[kInputs] = model_inputs(run);
   ModelInfo model = run.model;
   if (model.weights_precision == DataType::kNone) find_precisions(model);
-  identity[kPrecision] = precision_text(model.weights_precision, model.precision);
+  identity[kPrecision] = precision_text(model.weights_precision, model.precision.empty() ? model_attribute(run, "dtype") : model.precision);
   identity[kCompute] = precision_text(model.compute_precision, model_attribute(run, "compute_dtype"));
   identity[kBatch] = batch_of(run);
   identity[kPromptTokens] = prompt_tokens_of(run);

@@ -99,8 +99,7 @@ void add_capture(std::vector<Fact>& facts) {
 
 // Attributes that say how a model is run, not what it is. The shape of the model decides; its name is only how someone calls it.
 DifferenceCode code_of_attribute(const std::string& key) {
-  static const std::map<std::string, DifferenceCode> kOther = {{"dtype", DifferenceCode::kPrecision},
-                                                               {"batch_size", DifferenceCode::kBatch},
+  static const std::map<std::string, DifferenceCode> kOther = {{"batch_size", DifferenceCode::kBatch},
                                                                {"prompt_tokens", DifferenceCode::kTokens},
                                                                {"decode_tokens", DifferenceCode::kTokens},
                                                                {"image_tokens", DifferenceCode::kTokens}};
@@ -108,8 +107,7 @@ DifferenceCode code_of_attribute(const std::string& key) {
   return found != kOther.end() ? found->second : DifferenceCode::kModel;
 }
 
-Severity severity_of_attribute(DifferenceCode code, const std::string& key) {
-  if (code == DifferenceCode::kPrecision) return Severity::kMedium;
+Severity severity_of_attribute(const std::string& key) {
   return is_decode(key) ? Severity::kLow : Severity::kHigh;  // decode_tokens: as many steps as one likes
 }
 
@@ -134,14 +132,19 @@ void add_model(const Sides& sides, std::vector<Fact>& facts) {
   // Other weights of the same shape take the same time; whether it is the same, the name, the inputs and the attributes tell.
   facts.push_back(identity_fact(kModel, attributes.empty() ? Severity::kMedium : Severity::kLow, "digest", IdentityPart::kDigest));
   facts.push_back(identity_fact(kPrecision, Severity::kMedium, "", IdentityPart::kPrecision));
-  facts.push_back(identity_fact(kPrecision, Severity::kMedium, "compute", IdentityPart::kCompute));
+  facts.push_back({kPrecision, Severity::kMedium, "compute", [](const Run& run) {  // where it follows from the weights, they tell
+                     const WorkloadIdentity identity = identity_of(run);
+                     const std::string& compute = identity[IdentityPart::kCompute];
+                     return compute == identity[IdentityPart::kPrecision] ? std::string() : compute;
+                   }});
   facts.push_back({kBatch, Severity::kHigh, "", [](const Run& run) { return number(run.latency.batch); }});
   facts.push_back({kBackend, Severity::kMedium, "", [](const Run& run) { return run.software.backend.name(); }});
   // Of a model file: other sizes are another amount of work.
   facts.push_back(identity_fact(kInputs, Severity::kHigh, "", IdentityPart::kInputs));
+  for (const char* precision : {"dtype", "compute_dtype"}) attributes.erase(precision);  // told above
   for (const std::string& key : attributes) {
     const DifferenceCode code = code_of_attribute(key);
-    facts.push_back({code, severity_of_attribute(code, key), key, [key](const Run& run) { return attribute(run, key); }});
+    facts.push_back({code, severity_of_attribute(key), key, [key](const Run& run) { return attribute(run, key); }});
   }
   for (const std::string& key : versions)
     facts.push_back({kVersion, Severity::kLow, key, [key](const Run& run) {

@@ -4,9 +4,9 @@
 #include "tests/catch.h"
 
 using namespace nl;
-using enum nl::DataType;
 
 TEST_CASE("precision: one code for every spelling of a type") {
+  using enum DataType;
   for (const auto& [text, type] : {std::pair{"bf16", kBf16},
                                    {"torch.bfloat16", kBf16},
                                    {"BFloat16", kBf16},
@@ -24,13 +24,14 @@ TEST_CASE("precision: one code for every spelling of a type") {
                                    {"int4 weights (gptq), bf16 compute", kInt4},
                                    {"banana", kOther},
                                    {"int64", kOther},
-                                   {"", DataType::kNone}}) {
+                                   {"", kNone}}) {
     CAPTURE(text);
     CHECK(data_type_of(text) == type);
   }
 }
 
 TEST_CASE("precision: weights and products apart") {
+  using enum DataType;
   const auto found = [](const char* text, std::map<std::string, std::string> attributes) {
     ModelInfo model{"m", std::move(attributes), text};
     find_precisions(model);
@@ -38,16 +39,17 @@ TEST_CASE("precision: weights and products apart") {
   };
   CHECK(found("bf16", {}) == std::pair(kBf16, kBf16));
   CHECK(found("", {{"dtype", "f16"}}) == std::pair(kF16, kF16));
-  CHECK(found("f32", {}) == std::pair(kF32, DataType::kNone));  // mixed precision is usual
+  CHECK(found("f32", {}) == std::pair(kF32, kNone));  // mixed precision is usual
   CHECK(found("f32", {{"compute_dtype", "bf16"}}) == std::pair(kF32, kBf16));
   CHECK(found("int4 weights (gptq), bf16 compute", {}) == std::pair(kInt4, kBf16));
-  CHECK(found("int4 (awq)", {{"dtype", "bf16"}}) == std::pair(kInt4, DataType::kNone));
+  CHECK(found("int4 (awq)", {{"dtype", "bf16"}}) == std::pair(kInt4, kNone));
   CHECK(found("banana", {{"dtype", "bf16"}}) == std::pair(kBf16, kBf16));
-  CHECK(found("banana", {}) == std::pair(kOther, DataType::kNone));
-  CHECK(found("", {}) == std::pair(DataType::kNone, DataType::kNone));
+  CHECK(found("banana", {}) == std::pair(kOther, kNone));
+  CHECK(found("", {}) == std::pair(kNone, kNone));
 }
 
 TEST_CASE("precision: eight bits or fewer") {
+  using enum DataType;
   for (const DataType type : {kFp8, kInt8, kFp4, kNf4, kInt4}) CHECK(is_low_precision(type));
-  for (const DataType type : {DataType::kNone, kF64, kF32, kTf32, kBf16, kF16, kOther}) CHECK_FALSE(is_low_precision(type));
+  for (const DataType type : {kNone, kF64, kF32, kTf32, kBf16, kF16, kOther}) CHECK_FALSE(is_low_precision(type));
 }

@@ -5,9 +5,9 @@
 #include "tests/catch.h"
 
 using namespace nl::analysis;
-using enum nl::analysis::Direction;
 
 TEST_CASE("direction: kernels of cuDNN and CUTLASS, as H200 captures name them") {
+  using enum Direction;
   CHECK(direction_of("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1_cga1x1x1_kernel0_0") == kForward);
   CHECK(direction_of("cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_26_64x64x128_1x4x1_cga1x1x1_kernel0_0") ==
         kBackward);
@@ -27,6 +27,7 @@ TEST_CASE("direction: kernels of cuDNN and CUTLASS, as H200 captures name them")
 }
 
 TEST_CASE("direction: attention kernels and their helpers") {
+  using enum Direction;
   CHECK(direction_of("void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4>>(Flash_fwd_params)") == kForward);
   CHECK(direction_of("void flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<128>>(Flash_fwd_params)") == kForward);
   CHECK(direction_of("void flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<128>>(Flash_bwd_params)") ==
@@ -46,6 +47,7 @@ TEST_CASE("direction: attention kernels and their helpers") {
 }
 
 TEST_CASE("direction: kernels of PyTorch, Triton, Inductor and Transformer Engine") {
+  using enum Direction;
   CHECK(
       direction_of("void at::native::vectorized_elementwise_kernel<8, at::native::GeluBackwardCUDAKernelImpl(at::TensorIteratorBase&)>") ==
       kBackward);
@@ -64,6 +66,7 @@ TEST_CASE("direction: kernels of PyTorch, Triton, Inductor and Transformer Engin
 }
 
 TEST_CASE("direction: operators of PyTorch and of JAX") {
+  using enum Direction;
   CHECK(direction_of("autograd::engine::evaluate_function: MmBackward0") == kBackward);
   CHECK(direction_of("aten::_scaled_dot_product_flash_attention_backward") == kBackward);
   CHECK(direction_of("aten::_cudnn_attention_forward") == kForward);
@@ -72,6 +75,7 @@ TEST_CASE("direction: operators of PyTorch and of JAX") {
 }
 
 TEST_CASE("direction: names that do not say it") {
+  using enum Direction;
   for (const char* name : {"nvjet_sm90_tst_8x64_64x16_2x1_v_bz_TNN", "ampere_sgemm_128x64_tn", "loop_add_fusion", "input_reduce_fusion_3",
                            "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)",
                            "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float>(int)",
@@ -83,6 +87,7 @@ TEST_CASE("direction: names that do not say it") {
 }
 
 TEST_CASE("direction: which may be the same") {
+  using enum Direction;
   CHECK(same_direction(kForward, kUnknown));  // a forward kernel need not say so
   CHECK_FALSE(same_direction(kBackward, kUnknown));
   CHECK_FALSE(same_direction(kForward, kBackward));

@@ -71,6 +71,17 @@ json no_summary() {
   return out;
 }
 
+// The words of backend and precision until format 3.5, where they stand today.
+json with_codes(json old) {
+  if (auto& model = old["model"]; model.contains("precision")) {
+    model["precision_text"] = model["precision"];
+    model.erase("precision");
+  }
+  if (auto& software = old["software"]; software.contains("backend") && software["backend"].is_string())
+    software["backend_text"] = std::exchange(software["backend"], "other");
+  return old;
+}
+
 }  // namespace
 
 TEST_CASE("nothing of a real run.json of 2.1.0 is lost") {
@@ -129,7 +140,7 @@ TEST_CASE("nothing of a real run.json of 3.0.0 is lost, and what was added since
     for (const nl::ClockSummary& device : run.energy.devices) CHECK(device.power_limit_w == std::nullopt);
     const auto ours = json::parse(nl::exporters::run_to_json(run));
     CHECK(ours["summary"] == no_summary());
-    check_all_kept(ours, json::parse(read_text(NL_FIXTURES "/formats/" + std::string(name) + ".json")), "");
+    check_all_kept(ours, with_codes(json::parse(read_text(NL_FIXTURES "/formats/" + std::string(name) + ".json"))), "");
   }
   CHECK(old_run("every-value-3.0.0").energy.devices.size() == 1);
 }

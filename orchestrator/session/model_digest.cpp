@@ -13,20 +13,21 @@ namespace fs = std::filesystem;
 namespace nl::orchestrator {
 namespace {
 
-constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20, kBlocks = 64;
+constexpr std::uint64_t kSampledBytes = std::uint64_t{1} << 20, kSampledBlocks = 64;
 
-[[noreturn]] void cannot_read(const fs::path& file) { throw Error(ErrorKind::kInput, "the model cannot be read", file.string()); }
+[[noreturn]] void cannot_read_model(const fs::path& file) { throw Error(ErrorKind::kInput, "the model cannot be read", file.string()); }
 
 std::string sampled_sha256(const fs::path& file, std::uint64_t size) {
   std::ifstream stream(file, std::ios::binary);
   Sha256 hash(*libcrypto());
   hash.add(fmt::format("{}\n", size));
   std::string block;
-  const std::uint64_t last = size > kBlockBytes ? size - kBlockBytes : 0;
-  for (std::uint64_t n = 0; n < kBlocks; ++n) {
-    block.resize(std::min(size, kBlockBytes));
-    stream.seekg(static_cast<std::streamoff>(last / (kBlocks - 1) * n + (n + 1 == kBlocks ? last % (kBlocks - 1) : 0)));
-    if (!stream.read(block.data(), static_cast<std::streamsize>(block.size()))) cannot_read(file);
+  const std::uint64_t last = size > kSampledBytes ? size - kSampledBytes : 0;
+  for (std::uint64_t n = 0; n < kSampledBlocks; ++n) {
+    block.resize(std::min(size, kSampledBytes));
+    stream.seekg(
+        static_cast<std::streamoff>(last / (kSampledBlocks - 1) * n + (n + 1 == kSampledBlocks ? last % (kSampledBlocks - 1) : 0)));
+    if (!stream.read(block.data(), static_cast<std::streamsize>(block.size()))) cannot_read_model(file);
     hash.add(block);
   }
   return hash.hex(file.string());

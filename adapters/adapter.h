@@ -53,6 +53,12 @@ struct Executions {
   std::optional<SessionProfile> profile = {};
 };
 
+// The weights of a model file, as far as its format tells.
+struct ModelWeights {
+  std::map<std::string, std::uint64_t> bytes_by_dtype;  // as TensorInfo's dtype
+  std::vector<std::filesystem::path> files;             // beside the model file, with weights of it
+};
+
 class Session {
  public:
   virtual ~Session() = default;
@@ -62,6 +68,7 @@ class Session {
   virtual void run() = 0;                             // one iteration; returns when the device has finished
   virtual std::vector<Tensor> results() = 0;          // of the last iteration
   virtual Executions executions() = 0;                // of a profiled session, once, at its end
+  virtual ModelWeights weights() const { return {}; }
 };
 
 struct Availability {

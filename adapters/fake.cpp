@@ -14,6 +14,7 @@
 //   input x float32 batch 16
 //   output y float32 1 16
 //   node /block/MatMul MatMul 2000          name, type, nanoseconds
+//   weights float16 4096                    their type and bytes
 //   sleep 3                                 milliseconds of each iteration, which are spent
 //   nan                                     the outputs have no numbers
 //   fail out of memory                      what an iteration ends with
@@ -23,6 +24,7 @@ namespace {
 struct FakeModel {
   std::vector<TensorSpec> inputs, outputs;
   std::vector<std::pair<SessionNode, Ns>> nodes;
+  ModelWeights weights;
   int sleep_ms = 0;
   bool nan = false;
   std::string failure;
@@ -51,6 +53,11 @@ void declare(const std::string& line, FakeModel& model) {
     node.provider = "fake";
     return model.nodes.emplace_back(node, time), void();
   }
+  if (kind == "weights") {
+    std::string dtype;
+    words >> dtype >> model.weights.bytes_by_dtype[dtype];
+    return;
+  }
   if (kind == "sleep") return words >> model.sleep_ms, void();
   if (kind == "nan") model.nan = true;
   else if (kind == "fail") std::getline(words >> std::ws, model.failure);
@@ -64,6 +71,7 @@ class FakeSession : public Session {
   std::vector<TensorSpec> inputs() const override { return model_.inputs; }
   std::vector<TensorSpec> outputs() const override { return model_.outputs; }
   void bind(std::vector<Tensor>) override {}
+  ModelWeights weights() const override { return model_.weights; }
 
   void run() override {
     if (!model_.failure.empty()) throw Error(ErrorKind::kWorkload, model_.failure, "iteration " + std::to_string(iteration_));

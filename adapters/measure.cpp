@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -104,6 +105,15 @@ std::unique_ptr<Session> opened(const Adapter& adapter, const MeasureOptions& op
   return adapter.open(session);
 }
 
+// The types with the most bytes first.
+void describe_weights(const Session& session, ModelSession& out) {
+  const ModelWeights weights = session.weights();
+  for (const auto& file : weights.files) out.weight_files.push_back(file.string());
+  for (const auto& [dtype, bytes] : weights.bytes_by_dtype) out.weight_dtypes.push_back(dtype);
+  std::stable_sort(out.weight_dtypes.begin(), out.weight_dtypes.end(),
+                   [&](const std::string& a, const std::string& b) { return weights.bytes_by_dtype.at(a) > weights.bytes_by_dtype.at(b); });
+}
+
 }  // namespace
 
 std::jthread tell_load_progress(std::string what, std::function<void(const std::string&)> say, std::chrono::milliseconds every) {
@@ -149,6 +159,7 @@ ModelSession measure(const Adapter& adapter, const MeasureOptions& options) {
   out.load_ns = now_ns() - begin;
   const std::vector<Tensor> inputs = make_inputs(session->inputs(), options.inputs, options.seed, options.dims, options.shapes);
   describe_inputs(*session, inputs, out);
+  describe_weights(*session, out);
   const Ns bind_begin = now_ns();
   session->bind(inputs);
   out.load_ns += now_ns() - bind_begin;  // TensorRT builds an engine for the shapes that it is given

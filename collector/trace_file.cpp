@@ -20,6 +20,8 @@ namespace {
 
 using trace_format::FileHeader;
 using trace_format::kChunkBytes;
+using trace_format::kHeaderBytes;
+using trace_format::RunLabel;
 
 std::int64_t clock_ns(clockid_t clock) {
   timespec now{};
@@ -43,7 +45,7 @@ FileHeader make_header() {
   FileHeader header{};
   std::memcpy(header.magic, trace_format::kMagic, sizeof header.magic);
   header.version = trace_format::kVersion;
-  header.header_bytes = sizeof header;
+  header.header_bytes = trace_format::kHeaderBytes;
   header.chunk_bytes = kChunkBytes;
   header.pid = static_cast<std::uint32_t>(getpid());
   header.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
@@ -55,6 +57,13 @@ FileHeader make_header() {
     copy_text(header.process_name, sizeof header.process_name, slash != nullptr ? slash + 1 : exe);
   }
   return header;
+}
+
+// Processes of one run have the same label, which nl-stage gives them.
+RunLabel make_label() {
+  RunLabel label{};
+  if (const char* run = std::getenv("NL_STAGE_RUN"); run != nullptr) copy_text(label.text, sizeof label.text, run);
+  return label;
 }
 
 // At once with every chunk, not at an orderly end: servers end their workers with a signal. A reader then knows what a whole
@@ -97,11 +106,15 @@ bool TraceFile::open() {
     fd = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0 && errno != EEXIST) break;
   }
-  FileHeader header = make_header();
+  struct {
+    FileHeader header = make_header();
+    RunLabel label = make_label();
+  } begin;
+  static_assert(sizeof begin == kHeaderBytes);
   struct stat status{};
   errno = fd >= 0 ? EFBIG : errno;
-  bool good = fd >= 0 && within_size_limit(sizeof header) && pwrite(fd, &header, sizeof header, 0) == ssize_t{sizeof header} &&
-              fstat(fd, &status) == 0;
+  bool good =
+      fd >= 0 && within_size_limit(sizeof begin) && pwrite(fd, &begin, sizeof begin, 0) == ssize_t{sizeof begin} && fstat(fd, &status) == 0;
   if (!good) complain("cannot write", path_, errno);
   if (fd >= 0) ::close(fd);
   device_ = status.st_dev;
@@ -145,7 +158,7 @@ bool TraceFile::map_chunk(int fd, Chunk& chunk) {
     return false;
   }
   chunk.data = static_cast<std::byte*>(data);
-  chunk.used = chunks_ == 0 ? sizeof(FileHeader) : 0;
+  chunk.used = chunks_ == 0 ? kHeaderBytes : 0;
   ++chunks_;
   return true;
 }

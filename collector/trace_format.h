@@ -39,6 +39,12 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 128);
 
+// Behind the header, where header_bytes has room for it. Files of an older collector have none.
+struct RunLabel {
+  char text[32];  // which run the process belongs to, as NL_STAGE_RUN says; empty: not known
+};
+inline constexpr std::uint32_t kHeaderBytes = sizeof(FileHeader) + sizeof(RunLabel);  // of a file that is written today
+
 enum class Kind : std::uint16_t {
   kThreadStart = 1,
   kString = 2,

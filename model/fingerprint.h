@@ -77,7 +77,7 @@ struct Fingerprint {
 struct FingerprintPair {
   std::size_t a = 0, b = 0;   // among the items of each
   bool by_signature = false;  // else by order
-  double cosine = 0;
+  double cosine = 0;          // of items that only their time describes, the ratio of their times
 };
 
 struct FingerprintMatch {

@@ -72,6 +72,14 @@ std::string prompt_tokens_of(const Run& run) {
   return {};
 }
 
+// Of a type that has no code its text.
+std::string precision_text(DataType type, const std::string& text) {
+  if (type == DataType::kNone) return {};
+  return type == DataType::kOther ? text : std::string(key_of(type));
+}
+
+bool is_precision(IdentityPart part) { return part == kPrecision || part == kCompute; }
+
 bool is_length(IdentityPart part) { return part == kPromptTokens || part == kOutputTokens; }
 
 // The power of two that is nearest: of prompts that vary, the mean is not the same twice.
@@ -105,10 +113,14 @@ WorkloadIdentity identity_of(const Run& run) {
     identity[kArguments] = arguments.empty() ? kNoArguments : arguments;
   }
   identity[kModel] = run.model.name.empty() && run.session ? run.session->model.substr(run.session->model.rfind('/') + 1) : run.model.name;
+  identity[kDigest] = run.model.digest;
   identity[kArchitecture] = model_attribute(run, "architecture");
   identity[kShape] = model_shape(run);
   identity[kInputs] = model_inputs(run);
-  identity[kPrecision] = !run.model.precision.empty() ? run.model.precision : model_attribute(run, "dtype");
+  ModelInfo model = run.model;
+  if (model.weights_precision == DataType::kNone) find_precisions(model);
+  identity[kPrecision] = precision_text(model.weights_precision, model.precision.empty() ? model_attribute(run, "dtype") : model.precision);
+  identity[kCompute] = precision_text(model.compute_precision, model_attribute(run, "compute_dtype"));
   identity[kBatch] = batch_of(run);
   identity[kPromptTokens] = prompt_tokens_of(run);
   identity[kOutputTokens] = model_attribute(run, "decode_tokens");
@@ -116,7 +128,9 @@ WorkloadIdentity identity_of(const Run& run) {
 }
 
 bool same_part(IdentityPart part, const std::string& a, const std::string& b) {
-  if (a == b || !is_length(part)) return a == b;
+  if (a == b) return true;
+  if (is_precision(part)) return data_type_of(a) != DataType::kOther && data_type_of(a) == data_type_of(b);
+  if (!is_length(part)) return false;
   const double of_a = std::strtod(a.c_str(), nullptr), of_b = std::strtod(b.c_str(), nullptr);
   return of_a > 0 && of_b > 0 && std::abs(of_a - of_b) <= kSameLength * std::max(of_a, of_b);
 }
@@ -125,10 +139,22 @@ std::string identity_key(const WorkloadIdentity& identity) {
   std::string all;
   for (std::size_t i = 0; i < kIdentityParts; ++i) {
     const auto part = static_cast<IdentityPart>(i);
-    if (!identity[part].empty())
+    const bool by_digest = part == kModel && !identity[kDigest].empty();
+    if (!identity[part].empty() && !by_digest)
       all += fmt::format("{}={}\n", key_of(part), is_length(part) ? near_length(identity[part]) : identity[part]);
   }
   return all.empty() ? "" : stable_hash_text(all, 16);
+}
+
+std::vector<IdentityPart> differing_parts(const WorkloadIdentity& a, const WorkloadIdentity& b) {
+  std::vector<IdentityPart> differing;
+  const bool same_file = !a[kDigest].empty() && a[kDigest] == b[kDigest];
+  for (std::size_t i = 0; i < kIdentityParts; ++i) {
+    const auto part = static_cast<IdentityPart>(i);
+    if (a[part].empty() || b[part].empty() || same_part(part, a[part], b[part])) continue;
+    if (part != kModel || !same_file) differing.push_back(part);
+  }
+  return differing;
 }
 
 std::string identity_text(const WorkloadIdentity& identity) {
@@ -140,7 +166,8 @@ std::string identity_text(const WorkloadIdentity& identity) {
   add(identity[kProgram] + (identity[kProgram].empty() || arguments.empty() || arguments == kNoArguments ? "" : " " + arguments));
   add(!identity[kModel].empty() ? identity[kModel] : identity[kArchitecture]);
   add(identity[kInputs]);
-  add(identity[kPrecision]);
+  const bool computes_otherwise = !identity[kCompute].empty() && identity[kCompute] != identity[kPrecision];
+  add(identity[kPrecision] + (computes_otherwise ? " (computes in " + identity[kCompute] + ")" : ""));
   if (!identity[kBatch].empty()) add("batch " + identity[kBatch]);
   if (!identity[kPromptTokens].empty()) add("prompts of " + identity[kPromptTokens] + " tokens");
   return fmt::format("{}", fmt::join(parts, ", "));

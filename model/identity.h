@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/run.h"
 #include "model/words.h"
@@ -16,17 +17,20 @@ enum class IdentityPart : std::uint8_t {
   kProgram,       // the program or its script
   kArguments,     // those that matter
   kModel,         // its name
+  kDigest,        // of a model file
   kArchitecture,  // "llama"
   kShape,         // layers, widths: "hidden_size=4096 layers=32"
   kInputs,        // names, types and shapes of a model file's inputs
-  kPrecision,
+  kPrecision,     // of the weights
+  kCompute,       // what they are multiplied in
   kBatch,
   kPromptTokens,
   kOutputTokens,
 };
 template <>
-inline constexpr auto kKeys<IdentityPart> = std::to_array<std::string_view>(
-    {"program", "arguments", "model", "architecture", "shape", "inputs", "precision", "batch", "prompt_tokens", "output_tokens"});
+inline constexpr auto kKeys<IdentityPart> =
+    std::to_array<std::string_view>({"program", "arguments", "model", "digest", "architecture", "shape", "inputs", "precision",
+                                     "compute_precision", "batch", "prompt_tokens", "output_tokens"});
 
 inline constexpr std::size_t kIdentityParts = kKeys<IdentityPart>.size();
 
@@ -40,7 +44,8 @@ struct WorkloadIdentity {
 
 WorkloadIdentity identity_of(const Run& run);
 
-// Whether two known values are of one workload; what is not known neither differs nor agrees. Lengths of prompts that vary have a mean that varies by a few tokens.
+// Whether two known values are of one workload; what is not known neither differs nor agrees. Lengths of prompts that vary have a mean that
+// varies by a few tokens, and a precision has several spellings.
 bool same_part(IdentityPart part, const std::string& a, const std::string& b);
 
 // 16 hexadecimal digits, the same for the same known parts; empty: nothing is known. A workload of which less is known has another one.
@@ -48,6 +53,9 @@ std::string identity_key(const WorkloadIdentity& identity);
 
 // "generate.py, llama, bf16, batch 8": for people; empty: nothing is known.
 std::string identity_text(const WorkloadIdentity& identity);
+
+// The parts that both know and in which they differ. A model file of one digest is one model, whatever it is called.
+std::vector<IdentityPart> differing_parts(const WorkloadIdentity& a, const WorkloadIdentity& b);
 
 // How much of the GPU time of two runs is of kernels with the same names, 0..1; empty: one of them has no kernels.
 std::optional<double> common_kernels(const Run& a, const Run& b);

@@ -8,12 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "model/backend.h"
 #include "model/codes.h"
 #include "model/efficiency.h"
 #include "model/host_code.h"
 #include "model/metrics.h"
 #include "model/operator.h"
 #include "model/perturbation.h"
+#include "model/precision.h"
 #include "model/rule.h"
 #include "model/session.h"
 #include "model/stage.h"
@@ -25,7 +27,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "3.5.0";
+inline constexpr const char* kRunSchemaVersion = "3.6.0";
 
 struct StageSplit {
   std::string stage;
@@ -139,7 +141,7 @@ struct Software {
   std::string os, kernel;
   std::string cuda_driver_version;
   std::string nsys_version, ncu_version;        // empty: not used
-  std::string backend;                          // what ran the model: "transformers", "vllm" …; empty: not known
+  NamedBackend backend;                         // what ran the model
   std::map<std::string, std::string> versions;  // of the workload's process: python, torch, cuda_runtime …
 };
 
@@ -168,7 +170,11 @@ struct Workload {
 struct ModelInfo {
   std::string name;
   std::map<std::string, std::string> attributes;  // architecture, dtype, layers … as configured
-  std::string precision = {};                     // "bf16", "int4 weights (gptq), bf16 compute"; empty: not known
+  std::string precision = {};                     // in words: "bf16", "int4 weights (gptq), bf16 compute"; empty: not known
+  DataType weights_precision = DataType::kNone;
+  DataType compute_precision = DataType::kNone;
+  std::string digest = {};               // of a model file: "sha256:…", "sha256-sampled:…" of a large one; empty: not known
+  std::vector<std::string> dtypes = {};  // of the weights of a model file, as NumPy spells them, most bytes first
 };
 
 struct PassRecord {  // one process that we started, or would have

@@ -73,6 +73,9 @@ struct ModelSession {
   std::string provider;                            // "cpu", "cuda"
   std::string precision;                           // as asked for; empty: as the model has it
   std::string model;                               // the file
+  std::string digest = {};                         // of it and of weight_files; as ModelInfo's
+  std::vector<std::string> weight_files = {};      // beside it, with weights of it
+  std::vector<std::string> weight_dtypes = {};     // as ModelInfo's dtypes
   std::string inputs_from;                         // "random, seed 1"; "zeros"; a file
   std::uint32_t threads = 0;                       // 0: as the backend chooses
   std::optional<std::uint32_t> idle_threads = {};  // of them, those that never computed; empty: not known

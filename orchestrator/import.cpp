@@ -20,6 +20,7 @@
 #include "orchestrator/config/knowledge.h"
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/session/session.h"
+#include "parsers/collector/runs.h"
 #include "parsers/collector/trace.h"
 #include "parsers/input_files.h"
 #include "parsers/stacks/stacks.h"
@@ -49,6 +50,35 @@ void refuse_twins(const std::vector<fs::path>& files, const std::string& format)
   }
 }
 
+constexpr std::size_t kMostListed = 8;  // files of a command that is suggested
+
+std::string import_command(const parsers::CollectorRun& run) {
+  std::string command = "nl-stage import";
+  for (std::size_t i = 0; i < std::min(run.files.size(), kMostListed); ++i) command += " " + shell_quoted(run.files[i].string());
+  return command + (run.files.size() > kMostListed ? " …" : "");
+}
+
+// "python3 of 2026-11-15T01:02:03Z (2 files)"
+std::string run_text(const parsers::CollectorRun& run) {
+  return fmt::format("{} of {} ({} {})", run.process.empty() ? "a program" : run.process, utc_text(run.utc_start_ns), run.files.size(),
+                     run.files.size() == 1 ? "file" : "files");
+}
+
+// Their processes would be drawn beside each other, and their figures mixed.
+void refuse_two_runs(const std::vector<fs::path>& files, bool found_in_folder) {
+  if (files.size() < 2) return;
+  const auto runs = parsers::runs_of_files(files, found_in_folder ? parsers::RunsBy::kTime : parsers::RunsBy::kLabel);
+  if (runs.size() < 2) return;
+  std::string which, commands;
+  for (std::size_t i = 0; i < std::min<std::size_t>(runs.size(), 3); ++i) {
+    which += (i == 0 ? "" : ", ") + run_text(runs[i]);
+    commands += (i == 0 ? "" : ", or ") + import_command(runs[i]);
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("the traces of the collector are of {} runs: {}{}", runs.size(), which, runs.size() > 3 ? " …" : ""),
+              files.front().parent_path().string(), "import one at a time: " + commands);
+}
+
 bool needs_capture(const std::string& name) {
   return std::any_of(parsers::formats().begin(), parsers::formats().end(),
                      [&](const parsers::Format* format) { return format->name == name && format->gives >= Gives::kCounters; });
@@ -70,6 +100,10 @@ void check_inputs(const ImportRequest& request) {
                   "give the path of the export");
   }
   for (const auto& [name, files] : request.files) refuse_twins(files, name);
+  for (const parsers::Format* format : parsers::formats())
+    if (format->gives == Gives::kCollectorTraces)
+      if (const auto found = request.files.find(format->name); found != request.files.end())
+        refuse_two_runs(found->second, request.found_in_folder);
 }
 
 std::string name_of(const ImportSource& source) {
@@ -268,7 +302,9 @@ void add_input(const fs::path& path, ImportRequest& request) {
     throw Error(ErrorKind::kInput, "no format that nl-stage reads", path.string(), advice_on(path));
   }
   const std::size_t before = request.all_files().size();
-  if (fs::exists(path / "run.json", ignored) || is_unfinished_bundle(path)) add_bundle(path, request);
+  const bool bundle = fs::exists(path / "run.json", ignored) || is_unfinished_bundle(path);
+  request.found_in_folder = request.found_in_folder || !bundle || before > 0;  // a bundle alone is of one run
+  if (bundle) add_bundle(path, request);
   else
     for (const auto& file : files_in(path)) add_file(file, request);
   if (request.all_files().size() == before)

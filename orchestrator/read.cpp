@@ -48,6 +48,23 @@ std::string precision_of(const std::map<std::string, std::string>& attributes) {
   return fmt::format("{} weights{}{}", weights, how.empty() ? "" : " (" + how + ")", compute.empty() ? "" : ", " + compute + " compute");
 }
 
+// What a model file says of itself. What is computed in follows where the backend computes as the file is: processors have no half
+// precision that all backends use, and GPUs multiply 32-bit values with fewer bits.
+void describe_model_file(const ModelSession& session, ModelInfo& model) {
+  if (model.name.empty()) model.name = std::filesystem::path(session.model).filename().string();
+  model.digest = session.digest;
+  model.dtypes = session.weight_dtypes;
+  if (!model.precision.empty()) return;  // as configured
+  const auto stored = std::find_if(model.dtypes.begin(), model.dtypes.end(),
+                                   [](const std::string& dtype) { return data_type_of(dtype) != DataType::kOther; });
+  if (stored == model.dtypes.end()) return;
+  model.weights_precision = data_type_of(*stored);
+  const bool half = model.weights_precision == DataType::kF16 || model.weights_precision == DataType::kBf16;
+  const bool as_stored = session.provider == "cpu" ? model.weights_precision == DataType::kF32 : half;
+  if (as_stored) model.compute_precision = model.weights_precision;
+  model.precision = key_of(model.weights_precision);
+}
+
 }  // namespace
 
 void read_session_record(const std::filesystem::path& file, Evidence& evidence) {
@@ -56,6 +73,7 @@ void read_session_record(const std::filesystem::path& file, Evidence& evidence) 
   evidence.session = read_session(file);
   evidence.software.backend = evidence.session->backend;
   evidence.software.versions[evidence.session->backend] = evidence.session->version;
+  describe_model_file(*evidence.session, evidence.model);
 }
 
 void add_operator_pass(Trace trace, const std::filesystem::path& folder, Evidence& evidence) {
@@ -76,6 +94,7 @@ ModelInfo model_of(const ModelOptions& configured, const std::optional<ModelInfo
   const bool knows_better = model.attributes.contains("quantization") || !model.attributes.contains("dtype");
   const bool as_noted = noted && !noted->precision.empty() && !has_type && knows_better;
   model.precision = as_noted ? noted->precision : precision_of(model.attributes);
+  find_precisions(model);
   return model;
 }
 

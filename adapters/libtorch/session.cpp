@@ -119,6 +119,12 @@ class ScriptSession : public Session {
 
   Executions executions() override { return recorder_ ? recorder_->executions() : Executions{}; }
 
+  ModelWeights weights() const override {
+    ModelWeights weights;
+    for (const at::Tensor& tensor : module_.parameters()) weights.bytes_by_dtype[name_of_type(tensor.scalar_type())] += tensor.nbytes();
+    return weights;
+  }
+
  private:
   c10::IValue value_of(const Tensor& tensor, const TensorSpec& spec) const {
     if (!spec.shape_known) return to_torch(tensor, device_, precision_);

@@ -95,21 +95,26 @@ enum class EntryField : std::uint64_t { kKey = 1, kValue = 2 };
 
 constexpr int kDeepestGraph = 50;  // of graphs inside graphs; a file that goes deeper is not a model
 
-std::uint64_t external_length(std::string_view entry) {
+// One entry of where a tensor lies outside of the file: {key: "length", value: "4096"}
+std::uint64_t read_external(std::string_view entry, ModelGraph& out) {
   std::string key, value;
   for (Fields fields(entry); fields.next();) {
     if (fields.field == static_cast<std::uint64_t>(EntryField::kKey)) key = fields.text();
     if (fields.field == static_cast<std::uint64_t>(EntryField::kValue)) value = fields.text();
   }
+  if (key == "location") out.weight_files.insert(value);
   return key == "length" ? std::strtoull(value.c_str(), nullptr, 10) : 0;
 }
 
 void read_tensor(std::string_view tensor, ModelGraph& out) {
-  out.weight_bytes += tensor.size();
+  std::uint64_t bytes = tensor.size();
+  int type = 0;
   for (Fields fields(tensor); fields.next();) {
-    if (fields.field == static_cast<std::uint64_t>(TensorField::kDataType)) out.weight_types.insert(static_cast<int>(fields.number));
-    if (fields.field == static_cast<std::uint64_t>(TensorField::kExternal)) out.weight_bytes += external_length(fields.bytes);
+    if (fields.field == static_cast<std::uint64_t>(TensorField::kDataType)) type = static_cast<int>(fields.number);
+    if (fields.field == static_cast<std::uint64_t>(TensorField::kExternal)) bytes += read_external(fields.bytes, out);
   }
+  out.weight_bytes += bytes;
+  if (type != 0) out.weight_types[type] += bytes;
 }
 
 void read_graph(std::string_view graph, int depth, ModelGraph& out);

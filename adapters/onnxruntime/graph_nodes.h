@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,9 +28,10 @@ struct GraphNode {
 
 // What an ONNX file says of its graph.
 struct ModelGraph {
-  std::vector<GraphNode> nodes;    // in the order of the file; those of inner graphs (If, Loop) before the node that has them
-  std::set<int> weight_types;      // as ONNX numbers them
-  std::uint64_t weight_bytes = 0;  // with those in files beside it
+  std::vector<GraphNode> nodes;               // in the order of the file; those of inner graphs (If, Loop) before the node that has them
+  std::map<int, std::uint64_t> weight_types;  // as ONNX numbers them, each with its bytes
+  std::uint64_t weight_bytes = 0;             // with those in files beside it
+  std::set<std::string> weight_files;         // these, as the file names them
 };
 
 // Reads only names and skips the weights. A file that is not ONNX (ONNX Runtime's own .ort, say) has no nodes.

@@ -145,6 +145,16 @@ class OnnxRuntimeSession : public Session {
     return done;
   }
 
+  ModelWeights weights() const override {
+    ModelWeights weights;
+    for (const auto& [type, bytes] : graph_.weight_types) weights.bytes_by_dtype[dtype_of_element(type)] += bytes;
+    for (const std::string& file : graph_.weight_files) {
+      const auto inside = std::filesystem::path(file).lexically_normal();  // what leads elsewhere is no file beside the model
+      if (inside.is_relative() && *inside.begin() != "..") weights.files.push_back(options_.model.parent_path() / inside);
+    }
+    return weights;
+  }
+
  private:
   std::filesystem::path optimised_file() const { return options_.scratch / "optimised.onnx"; }
 
@@ -169,7 +179,7 @@ class OnnxRuntimeSession : public Session {
   void check_precision() const {
     if (options_.precision.empty()) return;
     std::set<std::string> there;
-    for (const int type : graph_.weight_types) there.insert(precision_of_element(type));
+    for (const auto& [type, bytes] : graph_.weight_types) there.insert(precision_of_element(type));
     for (const auto* specs : {&inputs_, &outputs_})
       for (const TensorSpec& spec : *specs) there.insert(precision_of_element(element_of_dtype(spec.dtype).value_or(0)));
     there.erase("");

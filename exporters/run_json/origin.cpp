@@ -26,6 +26,18 @@ void fields(auto& io, Ref<decltype(io), Hardware> h) {
   io.known("architecture", h.architecture, "x86_64, aarch64 …; null: not known");
 }
 
+void backend_fields(auto& io, Ref<decltype(io), NamedBackend> b) {
+  if constexpr (reads<decltype(io)>)
+    if (!io.has("backend_text")) {  // until format 3.5 any text
+      std::string text;
+      io.known("backend", text);
+      b = text;
+      return;
+    }
+  io.code("backend", b.code, "what ran the model; other: backend_text says it; null: not known");
+  io.known("backend_text", b.text, "as the process calls it, where backend is other; null: backend says it");
+}
+
 void fields(auto& io, Ref<decltype(io), Software> s) {
   io.known("nl_stage_version", s.nl_stage_version, "that wrote this file; null: not known");
   io.known("os", s.os, "operating system; null: not known");
@@ -33,14 +45,29 @@ void fields(auto& io, Ref<decltype(io), Software> s) {
   io.known("cuda_driver_version", s.cuda_driver_version, "the newest CUDA that the driver supports; null: not known");
   io.known("nsys_version", s.nsys_version, "Nsight Systems; null: not known");
   io.known("ncu_version", s.ncu_version, "Nsight Compute; null: not known");
-  io.known("backend", s.backend, "what ran the model: transformers, vllm, sglang, torch; null: not known");
+  backend_fields(io, s.backend);
   io("versions", s.versions, "of the workload's process: python, torch, cuda_runtime …; empty: not known");
+}
+
+void precision_fields(auto& io, Ref<decltype(io), ModelInfo> m) {
+  if constexpr (reads<decltype(io)>)
+    if (io.has("precision")) {  // until format 3.5 words alone
+      io.known("precision", m.precision);
+      return;
+    }
+  io.code("weights_precision", m.weights_precision, "what the weights are stored in; null: not known");
+  io.code("compute_precision", m.compute_precision, "what they are multiplied in; null: not known");
+  io.known("precision_text", m.precision, "both in words: bf16; int4 weights (gptq), bf16 compute …; null: not known");
 }
 
 void fields(auto& io, Ref<decltype(io), ModelInfo> m) {
   io.known("name", m.name, "of the model; null: not known");
-  io.known("precision", m.precision, "bf16; int4 weights (gptq), bf16 compute …; null: not known");
+  precision_fields(io, m);
+  io.known("digest", m.digest, "of a model file and the files of its weights; sha256-sampled: of parts of a large one; null: not known");
+  io("dtypes", m.dtypes, "of the weights of a model file, as NumPy spells them, most bytes first");
   io("attributes", m.attributes, "architecture, dtype, layers … as configured, or as the process noted them");
+  if constexpr (reads<decltype(io)>)
+    if (io.has("precision")) find_precisions(m);
 }
 
 void fields(auto& io, Ref<decltype(io), Repository> r) {
@@ -68,7 +95,7 @@ void fields(auto& io, Ref<decltype(io), Workload> w) {
 void origin_fields(auto& io, Ref<decltype(io), Run> run) {
   io("problems", run.problems, "what is missing or went wrong");
   io("name", run.name, "as configured");
-  io("mode", run.mode, "deep, light, import …");
+  io("mode", run.mode, "which passes there were; import: it was captured elsewhere", matching("^(deep|light|import)$"));
   io("hardware", run.hardware, "the machine that the workload ran on");
   io("software", run.software, "what ran on it");
   io("model", run.model, "the model that the workload ran");

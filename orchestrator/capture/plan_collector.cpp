@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "model/strings.h"
 #include "nvtx/names.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/plan_parts.h"
@@ -83,8 +84,9 @@ Pass ranges_pass(PassKind kind, const Config& config, const Toolset& tools, cons
   pass.process.argv = workload_command(config.workload, bundle, kind);
   pass.process.env["NVTX_INJECTION64_PATH"] = tools.collector->string();
   pass.process.env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
-  pass.process.wait_for_tree = true;  // as nsys does with --wait=all
-  pass.process.signal_group = true;   // a shell script passes no signal on
+  pass.process.env["NL_STAGE_RUN"] = stable_hash_text(bundle.string(), 16);  // import tells files of two runs apart by it
+  pass.process.wait_for_tree = true;                                         // as nsys does with --wait=all
+  pass.process.signal_group = true;                                          // a shell script passes no signal on
   pass.outputs = {folder};
   return pass;
 }

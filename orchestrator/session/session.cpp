@@ -18,6 +18,7 @@
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/config/choices.h"
+#include "orchestrator/session/model_digest.h"
 #include "parsers/ort/profile.h"
 
 // Older releases of nlohmann-json know no std::optional: null.
@@ -47,8 +48,9 @@ static void from_json(const nlohmann::json& json, NodeRun& run) {
   run = {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4).get<std::optional<Ns>>()};
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelSession, backend, version, provider, precision, model, inputs_from, threads, idle_threads, warmup,
-                                   load_ns, inputs, outputs, unprofiled_ns, profiled_ns, host_times_known, nodes, runs, notes, profile)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ModelSession, backend, version, provider, precision, model, digest, weight_files, weight_dtypes,
+                                   inputs_from, threads, idle_threads, warmup, load_ns, inputs, outputs, unprofiled_ns, profiled_ns,
+                                   host_times_known, nodes, runs, notes, profile)
 
 }  // namespace nl
 
@@ -154,6 +156,8 @@ void add_held_nodes(const std::vector<OptimisedNode>& graph, std::vector<Session
 // Adds the members that records of older bundles do not have.
 void add_newer_members(nlohmann::json& record) {
   record.emplace("profile", nullptr);
+  record.emplace("digest", "");
+  for (const char* list : {"weight_files", "weight_dtypes"}) record.emplace(list, nlohmann::json::array());
   for (auto& node : record.at("nodes")) node.emplace("inside", "");
 }
 
@@ -177,7 +181,8 @@ ModelSession run_session(const ModelFileOptions& options, const fs::path& record
   check_session(options);
   const Scratch scratch;
   const adapters::Adapter& adapter = adapters::adapter_named(options.backend);
-  const ModelSession session = adapters::measure(adapter, measure_options(options, adapter, scratch.folder()));
+  ModelSession session = adapters::measure(adapter, measure_options(options, adapter, scratch.folder()));
+  if (!record.empty()) session.digest = model_digest(session.model, session.weight_files);
   ModelSession whole = session;
   read_profile(whole);  // first: nothing is left of a session that it refuses
   if (!record.empty()) write_record(session, record);

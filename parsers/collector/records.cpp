@@ -209,6 +209,7 @@ bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats
     return false;
   }
   std::size_t skip = std::min<std::size_t>(file.header.header_bytes, got);
+  if (skip >= format::kHeaderBytes) file.run = fixed_text(chunk.data() + sizeof file.header, sizeof(format::RunLabel));
   std::uint64_t bytes = 0;
   chunk.resize(format::kChunkBytes);
   for (; got > 0; got = fill(), skip = 0) {

@@ -35,6 +35,7 @@ struct Piece {  // what one thread wrote into one chunk, in order
 
 struct File {
   trace_format::FileHeader header{};
+  std::string run;  // RunLabel; empty: not known
   std::vector<Piece> pieces;
   std::unordered_map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, std::string> thread_names;         // tid → the kernel's name, or NVTX's

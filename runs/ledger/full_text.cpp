@@ -14,7 +14,7 @@ bool is_word_byte(unsigned char byte) { return byte >= 0x80 || std::isalnum(byte
 std::string text_of_run(const Run& run) {
   std::string text;
   const auto add = [&](const std::string& part) { text += part + " "; };
-  for (const auto& part : {run.run_id, run.name, run.mode, run.model.name, run.model.precision, run.software.backend}) add(part);
+  for (const auto& part : {run.run_id, run.name, run.mode, run.model.name, run.model.precision, run.software.backend.name()}) add(part);
   for (const char* attribute : {"architecture", "dtype"})
     if (const auto found = run.model.attributes.find(attribute); found != run.model.attributes.end()) add(found->second);
   for (const Device& gpu : run.hardware.gpus) add(gpu.name);

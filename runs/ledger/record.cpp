@@ -39,7 +39,7 @@ std::vector<Column> columns_of(const Run& run, const std::filesystem::path& bund
           {"status", std::string(key_of(run.status))},
           {"model", identity[IdentityPart::kModel]},
           {"precision", run.model.precision},
-          {"backend", run.session ? run.session->backend : run.software.backend},
+          {"backend", run.session ? run.session->backend : run.software.backend.name()},
           {"gpu", gpus.empty() ? std::string() : gpus.front().name},
           {"gpu_count", static_cast<std::int64_t>(gpus.size())},
           {"hardware", hardware_key(run)},

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/identity.h"
 #include "orchestrator/doctor/doctor.h"
 #include "runs/suite/suite.h"
 
@@ -26,6 +27,7 @@ struct TaskRecord {
   std::map<std::string, double> stage_ms;  // the median window of each stage
   std::string detail;                      // why it failed
   std::string node = {};                   // of a cluster
+  WorkloadIdentity identity = {};          // what was run
 };
 
 std::filesystem::path task_folder(const std::filesystem::path& out, const Suite& suite, const SuiteTask& task);

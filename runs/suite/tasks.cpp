@@ -106,6 +106,7 @@ TaskRecord record_of(const SuiteTask& task, const Run& run, const fs::path& bund
   TaskRecord record{task, TaskOutcome::kOk, run.run_id, bundle, seconds_of_run(run), {}, {}};
   for (const StageEntry& stage : run.stages)
     if (stage.wall.count > 0) record.stage_ms[stage.name] = stage.wall.median_ns * 1e-6;
+  record.identity = identity_of(run);
   if (run.status == RunStatus::kInterrupted) record.outcome = TaskOutcome::kInterrupted;
   // A profile that lacks counters is still useful; a timed run that lacks anything is not.
   const bool failed = run.status == RunStatus::kFailed || (run.status != RunStatus::kComplete && !task.profiled) || record.seconds == 0;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -83,6 +84,20 @@ void decide(PairResult& result, double threshold) {
   }
 }
 
+// What both halves of a pair have in common: how much work there is. Program, arguments and precision are what a pair changes.
+constexpr std::array kSameWork = {IdentityPart::kArchitecture, IdentityPart::kShape,        IdentityPart::kInputs,
+                                  IdentityPart::kBatch,        IdentityPart::kPromptTokens, IdentityPart::kOutputTokens};
+
+// "not the same work: batch 8 and 16"; empty: nothing that is known differs
+std::string other_work(const Runs& a, const Runs& b) {
+  for (const TaskRecord* of_a : a)
+    for (const TaskRecord* of_b : b)
+      for (const IdentityPart part : differing_parts(of_a->identity, of_b->identity))
+        if (std::find(kSameWork.begin(), kSameWork.end(), part) != kSameWork.end())
+          return fmt::format("not the same work: {} {} and {}", key_of(part), of_a->identity[part], of_b->identity[part]);
+  return {};
+}
+
 PairResult judge(const Suite& suite, const TargetPair& pair, const std::vector<TaskRecord>& tasks) {
   PairResult result{pair, {}, {}, {}, {}, {}, {}, PairVerdict::kFailed, {}};
   const Runs baseline = timed_runs(tasks, pair.baseline), optimised = timed_runs(tasks, pair.optimised);
@@ -90,6 +105,8 @@ PairResult judge(const Suite& suite, const TargetPair& pair, const std::vector<T
     result.note = fmt::format("{} has no run that ended well", suite.targets[baseline.empty() ? pair.baseline : pair.optimised].name);
     return result;
   }
+  result.note = other_work(baseline, optimised);
+  if (!result.note.empty()) return result;
   const auto stages = stages_of(suite, baseline, optimised);
   for (const std::string& stage : stages)
     if (!all_have(baseline, stage) || !all_have(optimised, stage)) {

@@ -37,7 +37,8 @@ TEST_CASE("profile: a model file leaves the bundle of a run, with the session in
   check_bundle(scene);
   const auto run = scene.json("run.json");
   CHECK(run["status"] == "complete");
-  CHECK(run["software"]["backend"] == "fake");
+  CHECK(run["software"]["backend"] == "other");
+  CHECK(run["software"]["backend_text"] == "fake");
   REQUIRE(run["session"].is_object());
   CHECK(run["session"]["inputs"][0]["shape"] == nlohmann::json{2, 16});
   CHECK(run["session"]["unprofiled"]["count"] == 5);

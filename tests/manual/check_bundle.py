@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 FILES = ["run.json", "kernels.md", "operators.md", "report.md", "report.html", "stakeholder_summary.md", "env.json",
-         "config.yaml", "manifest.json"]
+         "config.yaml", "inputs.yaml", "trace.pftrace", "manifest.json"]
 BINS = ["gpu_compute_ns", "communication_ns", "exposed_copy_ns", "queue_wait_ns", "sync_blocked_ns", "launch_starved_ns", "launch_latency_ns", "other_host_ns",
         "residual_ns"]
 
@@ -45,7 +45,7 @@ def main():
     names = [stage["name"] for stage in run["stages"]]
     for name in ("prefill", "decode", "decode_step"):
         require(name in names, f"stage {name} was found")
-    require(run["model"]["attributes"].get("layers") == "4", "the model's shape is in run.json")
+    require(int(run["model"]["attributes"].get("layers", 0)) > 0, "the model's shape is in run.json")
     print(f"{run['model']['name']}: {run['status']}, captured by {run['provenance']['captured_by']}")
     for problem in run["problems"]:
         print("  problem:", problem["what"])
@@ -56,6 +56,10 @@ def main():
         if latency[key]:
             print(f"  {key} {latency[key]['median_ns'] / 1e6:.3f} ms")
     if run["kernels"]:
+        captures = [file for folder in ("nsys", "collector") for file in (bundle / folder).glob("run.sqlite")]
+        require(captures, "the trace is there, as SQLite")
+        if any(sample["measured_by"] == "ncu" for kernel in run["kernels"] for sample in kernel["ncu"]):
+            require((bundle / "ncu" / "raw.csv").is_file(), "the counters are there, as CSV")
         require(run["findings"] or run["abstentions"], "rules were judged")
         require(any(row["mfu"] for row in run["efficiency"]), "an MFU was computed")
     for finding in run["findings"]:

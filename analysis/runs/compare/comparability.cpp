@@ -99,8 +99,7 @@ void add_capture(std::vector<Fact>& facts) {
 
 // Attributes that say how a model is run, not what it is. The shape of the model decides; its name is only how someone calls it.
 DifferenceCode code_of_attribute(const std::string& key) {
-  static const std::map<std::string, DifferenceCode> kOther = {{"dtype", DifferenceCode::kPrecision},
-                                                               {"batch_size", DifferenceCode::kBatch},
+  static const std::map<std::string, DifferenceCode> kOther = {{"batch_size", DifferenceCode::kBatch},
                                                                {"prompt_tokens", DifferenceCode::kTokens},
                                                                {"decode_tokens", DifferenceCode::kTokens},
                                                                {"image_tokens", DifferenceCode::kTokens}};
@@ -108,9 +107,16 @@ DifferenceCode code_of_attribute(const std::string& key) {
   return found != kOther.end() ? found->second : DifferenceCode::kModel;
 }
 
-Severity severity_of_attribute(DifferenceCode code, const std::string& key) {
-  if (code == DifferenceCode::kPrecision) return Severity::kMedium;
+Severity severity_of_attribute(const std::string& key) {
   return is_decode(key) ? Severity::kLow : Severity::kHigh;  // decode_tokens: as many steps as one likes
+}
+
+// All ran the same model file, whatever it is called.
+bool same_file(const Sides& sides) {
+  std::set<std::string> digests;
+  for (const auto* side : {&sides.a, &sides.b})
+    for (const Run* run : *side) digests.insert(run->model.digest);
+  return digests.size() == 1 && !digests.begin()->empty();
 }
 
 void add_model(const Sides& sides, std::vector<Fact>& facts) {
@@ -121,15 +127,24 @@ void add_model(const Sides& sides, std::vector<Fact>& facts) {
       for (const auto& [key, value] : run->model.attributes) attributes.insert(key);
       for (const auto& [key, value] : run->software.versions) versions.insert(key);
     }
-  facts.push_back({kModel, attributes.empty() ? Severity::kHigh : Severity::kLow, "", [](const Run& run) { return run.model.name; }});
-  facts.push_back({kPrecision, Severity::kMedium, "", [](const Run& run) { return run.model.precision; }});
+  facts.push_back({kModel, attributes.empty() && !same_file(sides) ? Severity::kHigh : Severity::kLow, "",
+                   [](const Run& run) { return run.model.name; }});
+  // Other weights of the same shape take the same time; whether it is the same, the name, the inputs and the attributes tell.
+  facts.push_back(identity_fact(kModel, attributes.empty() ? Severity::kMedium : Severity::kLow, "digest", IdentityPart::kDigest));
+  facts.push_back(identity_fact(kPrecision, Severity::kMedium, "", IdentityPart::kPrecision));
+  facts.push_back({kPrecision, Severity::kMedium, "compute", [](const Run& run) {  // where it follows from the weights, they tell
+                     const WorkloadIdentity identity = identity_of(run);
+                     const std::string& compute = identity[IdentityPart::kCompute];
+                     return compute == identity[IdentityPart::kPrecision] ? std::string() : compute;
+                   }});
   facts.push_back({kBatch, Severity::kHigh, "", [](const Run& run) { return number(run.latency.batch); }});
-  facts.push_back({kBackend, Severity::kMedium, "", [](const Run& run) { return run.software.backend; }});
+  facts.push_back({kBackend, Severity::kMedium, "", [](const Run& run) { return run.software.backend.name(); }});
   // Of a model file: other sizes are another amount of work.
   facts.push_back(identity_fact(kInputs, Severity::kHigh, "", IdentityPart::kInputs));
+  for (const char* precision : {"dtype", "compute_dtype"}) attributes.erase(precision);  // told above
   for (const std::string& key : attributes) {
     const DifferenceCode code = code_of_attribute(key);
-    facts.push_back({code, severity_of_attribute(code, key), key, [key](const Run& run) { return attribute(run, key); }});
+    facts.push_back({code, severity_of_attribute(key), key, [key](const Run& run) { return attribute(run, key); }});
   }
   for (const std::string& key : versions)
     facts.push_back({kVersion, Severity::kLow, key, [key](const Run& run) {

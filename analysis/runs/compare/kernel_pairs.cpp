@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/trace/kernel_names.h"
+#include "model/words.h"
 
 namespace nl::analysis {
 namespace {
@@ -85,6 +86,28 @@ bool same_kind(const PairedKernel& a, const PairedKernel& b) {
   return a.kind == b.kind || (copies(a.kind) && copies(b.kind));
 }
 
+// A forward kernel and a backward one, by their names or by the operators that launch them.
+bool are_opposed(const PairedKernel& a, const PairedKernel& b) {
+  return opposed(a.direction, b.direction) ||
+         opposed(a.launched_in.value_or(Direction::kUnknown), b.launched_in.value_or(Direction::kUnknown));
+}
+
+// Launched by operators of which none does the same. Where operators were not recorded, nothing is known.
+bool other_operators(const PairedKernel& a, const PairedKernel& b) {
+  return !a.operators.empty() && !b.operators.empty() && overlap(a.operators, b.operators) == 0;
+}
+
+// At the same place in the model: kinds that are both known are the same.
+bool may_stand_there(const PairedKernel& a, const PairedKernel& b) {
+  const bool known = a.kind != KernelClass::kOther && b.kind != KernelClass::kOther;
+  return (!known || same_kind(a, b)) && !are_opposed(a, b);
+}
+
+// Of one kind, in one direction and for one operator: what a kernel is renamed to.
+bool may_replace(const PairedKernel& a, const PairedKernel& b) {
+  return same_kind(a, b) && same_direction(a.direction, b.direction) && !are_opposed(a, b) && !other_operators(a, b);
+}
+
 // Small kernels that compilers fuse with each other.
 bool is_fusible(const PairedKernel& kernel) {
   return kernel.kind != KernelClass::kGemm && kernel.kind != KernelClass::kAttention && kernel.kind != KernelClass::kCommunication;
@@ -104,20 +127,20 @@ class MatchMaker {
     pair_equal(&PairedKernel::key);
     pair_by(KernelPairing::kStructure, [](const PairedKernel& a, const PairedKernel& b) {
       const double share = overlap(a.sites, b.sites);
-      return share >= kLikeEnough ? share : 0;
+      return share >= kLikeEnough && may_stand_there(a, b) ? share : 0;
     });
     pair_by(KernelPairing::kRoot, [](const PairedKernel& a, const PairedKernel& b) {
-      return a.root == b.root && same_kind(a, b) ? 1 + likeness(a.words, b.words) : 0;
+      return a.root == b.root && may_replace(a, b) ? 1 + likeness(a.words, b.words) : 0;
     });
     pair_by(KernelPairing::kTokens, [](const PairedKernel& a, const PairedKernel& b) {
-      const double like = same_kind(a, b) && a.kind != KernelClass::kOther ? likeness(a.words, b.words) : 0;
+      const double like = may_replace(a, b) && a.kind != KernelClass::kOther ? likeness(a.words, b.words) : 0;
       return like >= kLikeEnough ? like : 0;
     });
     group_fused();
     pair_by(KernelPairing::kShape,
-            [](const PairedKernel& a, const PairedKernel& b) { return same_kind(a, b) ? overlap(a.shapes, b.shapes) : 0; });
+            [](const PairedKernel& a, const PairedKernel& b) { return may_replace(a, b) ? overlap(a.shapes, b.shapes) : 0; });
     pair_by(KernelPairing::kRank, [](const PairedKernel& a, const PairedKernel& b) {
-      const bool alike = same_kind(a, b) && a.kind != KernelClass::kOther && as_often(a.seen.calls, b.seen.calls);
+      const bool alike = may_replace(a, b) && a.kind != KernelClass::kOther && as_often(a.seen.calls, b.seen.calls);
       return alike ? 1 / (1 + std::abs(std::log1p(a.seen.time_ns) - std::log1p(b.seen.time_ns))) : 0;
     });
     for (const std::size_t i : left_) found_.push_back({{i}, {}, KernelPairing::kNone, KernelRelation::kRemoved, true});
@@ -180,6 +203,7 @@ class MatchMaker {
   }
 
   static bool hangs_together(KernelPairing how, const PairedKernel& a, const PairedKernel& b) {
+    if (are_opposed(a, b)) return false;
     switch (how) {
       case KernelPairing::kStructure: return overlap(a.layers, b.layers) >= kLikeEnough;
       case KernelPairing::kTokens: return was_fused_from(a, b) || was_fused_from(b, a);
@@ -230,6 +254,7 @@ class MatchMaker {
 PairedKernel describe_kernel(ComparedKernel seen, std::string symbol) {
   PairedKernel kernel;
   kernel.kind = classify_kernel(seen.name);
+  kernel.direction = direction_of(seen.name);
   kernel.key = kernel_name_key(seen.name);
   kernel.root = kernel_root(seen.name);
   kernel.words = words_of_kernel(seen.name);
@@ -237,6 +262,14 @@ PairedKernel describe_kernel(ComparedKernel seen, std::string symbol) {
   kernel.symbol = std::move(symbol);
   kernel.seen = std::move(seen);
   return kernel;
+}
+
+void PairedKernel::add_operator(const OperatorCall& call) {
+  if (call.type != OperatorType::kOther) operators.insert(call.type);
+  const Direction there = direction_of(call.name);
+  launched_in = !launched_in || *launched_in == there ? there : Direction::kUnknown;
+  if (!call.layer.empty()) layers.insert(call.layer);
+  if (!call.shapes.empty()) shapes.insert(std::string(key_of(call.type)) + call.shapes);
 }
 
 std::vector<KernelMatchUp> match_kernels(const std::vector<PairedKernel>& a, const std::vector<PairedKernel>& b) {

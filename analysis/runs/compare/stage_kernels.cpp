@@ -9,7 +9,6 @@
 
 #include "analysis/runs/compare/kernel_pairs.h"
 #include "analysis/statistics/confidence.h"
-#include "model/words.h"
 
 namespace nl::analysis {
 
@@ -90,8 +89,7 @@ struct SideKernels {
           const auto kernel = by_name.find(call.kernels[i].name);
           if (kernel == by_name.end()) continue;
           kernel->second->sites.insert(call.name + "|" + call.layer + "|" + std::to_string(nth) + "|" + std::to_string(i));
-          if (!call.layer.empty()) kernel->second->layers.insert(call.layer);
-          if (!call.shapes.empty()) kernel->second->shapes.insert(std::string(key_of(call.type)) + call.shapes);
+          kernel->second->add_operator(call);
         }
       }
     }

@@ -12,7 +12,8 @@ namespace nl::analysis {
 Fingerprint make_fingerprint(const Run& run, std::optional<FingerprintKind> kind = {}, const DevicePeaks* peaks = nullptr);
 
 // How alike two fingerprints are, from 0 to 1; a and b may change places. Items are paired by stage and signature; the items of a stage
-// that are left over are paired by type, in the order of the step. Each pair adds its cosine, weighted by its share of the time. An item
+// that are left over are paired by type, in the order of the step. Each pair adds its cosine (or, without counters and of other shapes,
+// the ratio of its times), weighted by its share of the time. An item
 // without a partner adds nothing. Two empty fingerprints are alike (1), an empty one and another are not (0).
 FingerprintMatch similarity(const Fingerprint& a, const Fingerprint& b);
 

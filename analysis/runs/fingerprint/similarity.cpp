@@ -18,6 +18,19 @@ double cosine(const FingerprintVector& a, const FingerprintVector& b) {
   return std::min(1.0, ab / std::sqrt(aa * bb));  // of a with itself exactly 1
 }
 
+bool has_counters(const FingerprintItem& item) {
+  const auto known = known_features(item, true);
+  return std::any_of(known.begin() + 1, known.end(), [](bool each) { return each; });
+}
+
+// Without counters only the share of the time is left, and every cosine is 1. Items of one signature are the same work; of others, the
+// time they take tells whether they are.
+double likeness(const FingerprintItem& a, const FingerprintItem& b, bool by_signature) {
+  if (by_signature || has_counters(a) || has_counters(b)) return cosine(a.vector, b.vector);
+  const Ns longer = std::max(a.time_ns, b.time_ns);
+  return longer > 0 ? static_cast<double>(std::min(a.time_ns, b.time_ns)) / static_cast<double>(longer) : 1;
+}
+
 double weight(const FingerprintItem& a, const FingerprintItem& b) { return (a.vector[0] + b.vector[0]) / 2; }
 
 using Indices = std::vector<std::size_t>;
@@ -56,12 +69,12 @@ class Aligner {
   }
 
   void add(std::size_t a, std::size_t b, bool by_signature) {
-    out_.pairs.push_back({a, b, by_signature, cosine(a_.items[a].vector, b_.items[b].vector)});
+    out_.pairs.push_back({a, b, by_signature, likeness(a_.items[a], b_.items[b], by_signature)});
   }
 
   double gain(std::size_t a, std::size_t b) const {
     const FingerprintItem &left = a_.items[a], &right = b_.items[b];
-    return left.type == right.type ? weight(left, right) * cosine(left.vector, right.vector) : 0;
+    return left.type == right.type ? weight(left, right) * likeness(left, right, false) : 0;
   }
 
   // The pairs of equal type, in order, with the largest sum: best[i][j] is that of what comes from i and j on.

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -29,16 +28,14 @@ double kernel_part(const Run& run, std::initializer_list<std::string_view> words
   return all > 0 ? part / all : 0;
 }
 
-// "vLLM" and "TensorRT-LLM" of a capture, "vllm" of a process: "vllm", "tensorrt-llm". Empty: not known.
-std::string backend_of(const Run& run) {
-  std::string name = run.software.backend;
-  if (const Remark* engine = find_first(run.import_stats.notes, {Code::kStagesOfEngine}); name.empty() && engine != nullptr)
-    name = engine->details.empty() ? "" : engine->details[0];
-  for (char& c : name) c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
+// As the process noted it, or by the stages that an engine marks.
+NamedBackend backend_of(const Run& run) {
+  const Remark* engine = find_first(run.import_stats.notes, {Code::kStagesOfEngine});
+  const bool marked = engine != nullptr && !engine->details.empty();
+  return run.software.backend.code == Backend::kNone && marked ? NamedBackend(engine->details[0]) : run.software.backend;
 }
 
-bool is_engine(std::string_view backend) { return backend == "vllm" || backend == "sglang" || backend == "tensorrt-llm"; }
+bool is_engine(Backend backend) { return backend == Backend::kVllm || backend == Backend::kSglang || backend == Backend::kTensorrtLlm; }
 
 // By its process, its operators, or the names of its kernels.
 bool runs_pytorch(const Run& run) {
@@ -51,11 +48,9 @@ bool runs_jax(const Run& run) {
   return has_version(run, {"jax", "jaxlib"}) || (!runs_pytorch(run) && kernel_part(run, {"_fusion", "wrapped_"}) > 0.2);
 }
 
-// Weights, or what is multiplied, of eight bits or fewer: by the model's own words, or by the kernels that multiply.
+// Weights, or what is multiplied, of eight bits or fewer: by the model itself, or by the kernels that multiply.
 bool low_precision(const Run& run) {
-  std::string words = run.model.precision;
-  for (char& c : words) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return mentions(words, {"fp8", "int8", "int4", "fp4", "nf4", "float8", "mxfp"}) ||
+  return is_low_precision(run.model.weights_precision) || is_low_precision(run.model.compute_precision) ||
          kernel_part(run, {"e4m3", "e5m2", "fp8", "float8", "f8f8", "imma", "_s8_", "i8i8", "int8", "int4", "w4a16", "marlin", "machete",
                            "awq", "gptq", "kgemm_4bit", "mxfp4", "nvfp4"}) > 0.05;
 }
@@ -70,11 +65,11 @@ const Problem* failure(const Subject& s) {
 
 void add_software_fields(std::vector<Field>& fields) {
   const FieldGroup add(fields, Capture::kAlways, Place::kSoftware);
-  add.text("backend",
-           "what runs the model: transformers, vllm, sglang, tensorrt-llm, torch, onnxruntime …; no value where that is not known",
-           [](const Subject& s) { return s.totals->backend.empty() ? Value::none() : Value::of_text(s.totals->backend); });
+  add.text(
+      "backend", "what runs the model: transformers, vllm, sglang, tensorrt-llm, torch, onnxruntime …; no value where that is not known",
+      [](const Subject& s) { return s.totals->backend.code == Backend::kNone ? Value::none() : Value::of_text(s.totals->backend.name()); });
   add.truth("engine", "an inference engine runs it: vLLM, SGLang or TensorRT-LLM",
-            [](const Subject& s) { return Value::of_truth(is_engine(s.totals->backend)); });
+            [](const Subject& s) { return Value::of_truth(is_engine(s.totals->backend.code)); });
   add.truth("pytorch", "PyTorch runs, by the process, the operators or the names of the kernels",
             [](const Subject& s) { return Value::of_truth(s.totals->pytorch); });
   add.truth("jax", "JAX runs", [](const Subject& s) { return Value::of_truth(s.totals->jax); });

@@ -83,7 +83,7 @@ struct RunTotals {
   std::vector<std::optional<StepTotals>> nodes;  // by operator table
   WorkingKernels working;                        // the kernels that are judged
   std::vector<std::size_t> working_place;        // by kernel: in that list; its size: not in it
-  std::string backend;                           // what runs the model, in lower case; empty: not known
+  NamedBackend backend;                          // what runs the model
   bool pytorch = false, jax = false, low_precision = false;
 
   double steps_per(const StageEntry& stage) const;  // in one window of a decode stage

@@ -83,8 +83,13 @@ std::string version_of(const Run& run, const std::string& what) {
   return found != run.software.versions.end() ? found->second : "";
 }
 
+// Of programs that use them.
+std::vector<std::pair<std::string, std::string>> language_versions(const Run& run) {
+  return {{"Python", version_of(run, "python")}, {"Triton", version_of(run, "triton")}};
+}
+
 std::string engine_text(const Run& run) {
-  const std::string name = run.session ? run.session->backend : run.software.backend;
+  const std::string name = run.session ? run.session->backend : run.software.backend.name();
   const std::string version = run.session ? run.session->version : version_of(run, name);
   return version.empty() ? name : name + " " + version;
 }
@@ -132,6 +137,7 @@ Section environment(const Run& run) {
         fmt::format("{}{}{}", gpu.name.empty() ? "unknown" : gpu.name, gpu.sm_count > 0 ? ", " + plural(gpu.sm_count, "SM") : "",
                     gpu.memory_bytes > 0 ? ", " + bytes_text(static_cast<double>(gpu.memory_bytes)) : ""));
   for (const auto& [what, version] : software_versions(run)) row(what, version);
+  for (const auto& [what, version] : language_versions(run)) row(what, version);
   row("CPU", run.hardware.cpu_model + (run.hardware.cpu_count > 0 ? ", " + plural(run.hardware.cpu_count, "processor") : ""));
   row("System", run.software.os);
   row("nl-stage", run.software.nl_stage_version);
@@ -185,6 +191,7 @@ Section setting(const Run& run) {
   row("Model description", description(run));
   row("GPU", gpus_text(run), true);
   for (const auto& [what, version] : software_versions(run)) row(what, version, true);
+  for (const auto& [what, version] : language_versions(run)) row(what, version);
   row("CPU", run.hardware.cpu_model);
   row("System", run.software.os);
   row("Captured by", captured_by(run.provenance.tracer, run.provenance.meter));

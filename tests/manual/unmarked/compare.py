@@ -129,7 +129,7 @@ def main():
     bundle = pathlib.Path(sys.argv[1])
     run = json.loads((bundle / "run.json").read_text())
     comparison = Comparison()
-    print(f"{bundle.name}: {run['status']}, {run['software']['backend'] or 'no backend'}, {run['model']['precision']}")
+    print(f"{bundle.name}: {run['status']}, {run['software']['backend'] or 'no backend'}, {run['model']['precision_text']}")
     for problem in run["problems"]:
         print("  problem:", problem["what"])
     watches = stopwatch_of(bundle)

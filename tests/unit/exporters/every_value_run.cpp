@@ -52,7 +52,7 @@ Run every_value_run() {
   run.run_id = "run_id 101";
   run.created_at = "2026-01-02T03:04:05Z";
   run.name = "name 102";
-  run.mode = "mode 103";
+  run.mode = "import";
   run.status = RunStatus::kPartial;
   run.summary = every_summary();
   run.problems = {Problem{.what = "what 104", .where = "where 105", .fix = "fix 106"}};
@@ -81,7 +81,13 @@ Run every_value_run() {
                           .ncu_version = "ncu_version 129",
                           .backend = "backend 1667",
                           .versions = {{"versions 1668", "versions value 1669"}}};
-  run.model = ModelInfo{.name = "name 130", .attributes = {{"attributes 131", "attributes value 132"}}, .precision = "precision 1701"};
+  run.model = ModelInfo{.name = "name 130",
+                        .attributes = {{"attributes 131", "attributes value 132"}},
+                        .precision = "precision 1701",
+                        .weights_precision = DataType::kInt4,
+                        .compute_precision = DataType::kBf16,
+                        .digest = "digest 1751",
+                        .dtypes = {"dtypes 1752"}};
   run.workload = Workload{.command = {"command 133"},
                           .working_directory = "working_directory 134",
                           .exit_status = 135,

@@ -23,15 +23,6 @@ void add_kernel(Run& run, const std::string& name, Ns total_ns) {
   kernel.time.total_ns = total_ns;
 }
 
-std::vector<IdentityPart> differing_parts(const WorkloadIdentity& a, const WorkloadIdentity& b) {
-  std::vector<IdentityPart> out;
-  for (std::size_t i = 0; i < kIdentityParts; ++i) {
-    const auto part = static_cast<IdentityPart>(i);
-    if (!a[part].empty() && !b[part].empty() && !same_part(part, a[part], b[part])) out.push_back(part);
-  }
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("program: what a command runs, whatever starts it") {
@@ -94,4 +85,31 @@ TEST_CASE("identity: kernels in common are counted by their share of the time") 
   add_kernel(b, "sort", 70);
   CHECK(common_kernels(a, b) == 0.3);
   CHECK(common_kernels(a, a) == 1);
+}
+
+TEST_CASE("identity: a model file is its digest, whatever it is called, and the precision of weights and of products counts") {
+  Run run;
+  run.session.emplace().model = "/models/block.onnx";
+  run.model.digest = "sha256:12";
+  run.model.weights_precision = run.model.compute_precision = DataType::kF32;
+  const WorkloadIdentity before = identity_of(run);
+  CHECK(identity_text(before) == "block.onnx, f32");
+  run.session->model = "/tmp/copy.onnx";
+  CHECK(differing_parts(before, identity_of(run)).empty());
+  CHECK(identity_key(before) == identity_key(identity_of(run)));
+  run.model.digest = "sha256:34";
+  CHECK(differing_parts(before, identity_of(run)) == std::vector{IdentityPart::kModel, IdentityPart::kDigest});
+  CHECK(identity_key(before) != identity_key(identity_of(run)));
+  run.model.digest = "sha256:12";
+  run.model.compute_precision = DataType::kTf32;
+  CHECK(differing_parts(before, identity_of(run)) == std::vector{IdentityPart::kCompute});
+  CHECK(identity_text(identity_of(run)) == "copy.onnx, f32 (computes in tf32)");
+}
+
+TEST_CASE("identity: precisions have several spellings, and unknown ones are compared as they are written") {
+  CHECK(same_part(IdentityPart::kPrecision, "bf16", "bfloat16"));
+  CHECK(same_part(IdentityPart::kPrecision, "int4 weights (gptq), bf16 compute", "int4"));
+  CHECK_FALSE(same_part(IdentityPart::kPrecision, "bf16", "f16"));
+  CHECK(same_part(IdentityPart::kPrecision, "posit8", "posit8"));
+  CHECK_FALSE(same_part(IdentityPart::kPrecision, "posit8", "ternary"));
 }

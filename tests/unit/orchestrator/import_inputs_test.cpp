@@ -8,6 +8,7 @@
 #include "orchestrator/import.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
+#include "tests/unit/unpacked.h"
 
 using namespace nl;
 using namespace nl::orchestrator;
@@ -50,6 +51,29 @@ TEST_CASE("a file that is given twice is refused, by whatever name") {
   CHECK(refusal({{"collector", {one}}, {"counters", {other, copy, one}}}, out) == text("--counters", copy, one));
   CHECK(refusal({{"collector", {one, other, empty, empty_too}}, {"counters", {one}}}, out) == "");  // a trace's file may hold counters too
   CHECK(refusal({{"ncu", {other, one, copy}}}, out) == text("--ncu", one, copy));
+}
+
+TEST_CASE("a folder with the collector's traces of two runs is refused, with the command for each") {
+  const Folder folder;
+  fs::create_directory(folder.path / "both");
+  for (const char* name : {"loop.nltrace", "compiled.nltrace"})
+    fs::copy_file(Unpacked(fs::path(NL_FIXTURES) / "h200-auto-marked" / (std::string(name) + ".gz")).file, folder.path / "both" / name);
+  ImportRequest request;
+  add_input(folder.path / "both", request);
+  request.out = folder.path / "out";
+  NoLauncher launcher;
+  try {
+    import_captures(request, launcher);
+    FAIL("both were imported");
+  } catch (const Error& error) {
+    CHECK(error.message ==
+          "the traces of the collector are of 2 runs: python3.12 of 2026-11-16T07:54:18.459Z (1 file), python3.12 of "
+          "2026-11-16T07:54:39.227Z (1 file)");
+    CHECK(error.where == (folder.path / "both").string());
+    CHECK(error.fix == "import one at a time: nl-stage import " + (folder.path / "both/loop.nltrace").string() + ", or nl-stage import " +
+                           (folder.path / "both/compiled.nltrace").string());
+  }
+  CHECK_FALSE(fs::exists(folder.path / "out"));
 }
 
 TEST_CASE("the folder of a run that was killed is a bundle: its captures are found") {

@@ -3,13 +3,14 @@
 #include <cmath>
 
 #include "analysis/figures/efficiency/efficiency.h"
+#include "orchestrator/session/session.h"
 #include "parsers/facts/facts.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/into_run.h"
 #include "tests/unit/files.h"
 
 using namespace nl;
-using nl::orchestrator::model_of;
+using nl::orchestrator::model_of, nl::orchestrator::read_session_record, nl::orchestrator::session_json;
 
 namespace {
 
@@ -111,4 +112,38 @@ TEST_CASE("evidence: what a process notes is enough for MFU, MBU and the rooflin
   CHECK(*llama.efficiency.at(0).flops == Approx(2 * 512 * 6.98e9).epsilon(0.02));
   const Run mixtral = efficient_run(facts_of_model("bfloat16", kMixtral, "46702792704"));
   CHECK(*mixtral.efficiency.at(2).flops == Approx(2 * 12.75e9).epsilon(0.02));  // 12.9e9 active, of which 0.13e9 are the embedding
+}
+
+TEST_CASE("evidence: a model file names the model, its digest and its precisions") {
+  const test::Folder folder;
+  ModelSession session;
+  session.backend = "onnxruntime";
+  session.provider = "cpu";
+  session.model = "/models/block.onnx";
+  session.digest = "sha256:12";
+  session.weight_dtypes = {"int64", "float32"};
+  const auto described = [&](ModelInfo configured) {
+    Evidence evidence;
+    evidence.model = std::move(configured);
+    read_session_record(folder.file("session.json", session_json(session)), evidence);
+    return evidence;
+  };
+  const Evidence evidence = described({});
+  CHECK(evidence.software.backend.code == Backend::kOnnxruntime);
+  CHECK(evidence.model.name == "block.onnx");
+  CHECK(evidence.model.digest == "sha256:12");
+  CHECK(evidence.model.dtypes == session.weight_dtypes);
+  CHECK(evidence.model.precision == "f32");
+  CHECK(evidence.model.weights_precision == DataType::kF32);
+  CHECK(evidence.model.compute_precision == DataType::kF32);
+  CHECK(described({"mine", {}, "bf16", DataType::kBf16, DataType::kBf16}).model.weights_precision == DataType::kBf16);  // as configured
+  CHECK(described({"mine", {}}).model.name == "mine");
+  session.weight_dtypes = {"float16"};
+  CHECK(described({}).model.compute_precision == DataType::kNone);  // processors compute it in 32 bits
+  session.provider = "cuda";
+  CHECK(described({}).model.compute_precision == DataType::kF16);
+  session.weight_dtypes = {"float32"};
+  CHECK(described({}).model.compute_precision == DataType::kNone);  // may be TF32
+  session.weight_dtypes = {};
+  CHECK(described({}).model.precision.empty());
 }

@@ -7,6 +7,7 @@
 #include "tests/catch.h"
 #include "tests/unit/exporters/report/markdown_cells.h"
 #include "tests/unit/exporters/sample_run.h"
+#include "tests/unit/files.h"
 
 namespace {
 
@@ -36,6 +37,22 @@ TEST_CASE("kernels.md has the documented columns and plain numbers") {
   CHECK(cells(lines[5])[12] == "ncu");
   CHECK(cells(lines[8]) ==
         std::vector<std::string>{"void at::native::reduce<(int)4>(T1)", "100", "long_scoreboard 50 %, wait 15 %, barrier 7 %"});
+}
+
+// The golden file is what a real capture gives, as golden_test.cpp checks.
+TEST_CASE("kernels.md of a real capture has the kernel with the most GPU time first, and each mean is its time by its calls") {
+  const auto lines = table_lines(nl::test::read_text(NL_FIXTURES "/golden/h200-llama/kernels.md"));
+  const auto number = [](const std::string& cell) { return std::stod(cell); };
+  double last = 1e9;
+  std::size_t rows = 0;
+  for (std::size_t i = 2; i < lines.size() && cells(lines[i]).size() == cells(lines[0]).size(); ++i, ++rows) {
+    const std::vector<std::string> row = cells(lines[i]);
+    INFO(row[0]);
+    CHECK(number(row[1]) <= last);
+    CHECK(number(row[3]) * number(row[2]) == Approx(number(row[1])).margin(1e-6 * number(row[2])));  // six decimals are printed
+    last = number(row[1]);
+  }
+  CHECK(rows >= 10);
 }
 
 TEST_CASE("kernels.md says who measured the launches") {

@@ -61,7 +61,9 @@ nl::Run filled_run() {
   run.provenance.workload_starts = 8;
   run.provenance.expected_s = 96;
   run.provenance.budget_s = 180;
-  run.model.precision = "bf16";
+  run.model = {"m",     run.model.attributes, "int4 weights (gptq), bf16 compute", nl::DataType::kInt4, nl::DataType::kBf16, "sha256:00",
+               {"int8"}};
+  run.software.backend = "my engine";
   for (nl::TimeSummary* times :
        {&run.stages.at(0).wall, &run.kernels->at(0).time, &run.api.at(0).time, &run.ranges.at(0).wall, &*run.latency.ttft,
         &*run.latency.prefill, &*run.latency.tpot, &run.session->unprofiled, &run.session->profiled})

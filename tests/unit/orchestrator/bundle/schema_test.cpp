@@ -121,6 +121,19 @@ TEST_CASE("unknown, missing and wrong properties are refused with their place") 
     document["stages"][0]["budget"] = nullptr;
     CHECK(fault_of(document) == "valid");
   }
+  SECTION("a backend, a precision or a mode that there is none of") {
+    for (const auto& [place, word] : {std::pair{"/software/backend", "whatever"},
+                                      {"/model/weights_precision", "banana"},
+                                      {"/model/compute_precision", "float"},
+                                      {"/mode", "turbo"}}) {
+      document = valid;
+      document[json::json_pointer(place)] = word;
+      CHECK(has(fault_of(document), place));
+    }
+    document = valid;
+    document["software"]["backend"] = document["model"]["weights_precision"] = nullptr;
+    CHECK(fault_of(document) == "valid");
+  }
   SECTION("a grid of two") {
     document["kernels"][0]["ncu"][0]["grid"] = {1, 2};
     CHECK(has(fault_of(document), "/kernels/0/ncu/0/grid"));

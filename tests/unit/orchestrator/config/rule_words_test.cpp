@@ -84,7 +84,7 @@ const std::vector<Running> kRunning = {
      },
      {"cache_implementation", "attn_implementation", "device_map", "In transformers", "cuda_graph_config"}},
     {"JAX",
-     [](Run& run) { run.software.backend.clear(), run.software.versions = {{"python", "3.12"}, {"jax", "0.11"}}, run.operators.clear(); },
+     [](Run& run) { run.software.backend = {}, run.software.versions = {{"python", "3.12"}, {"jax", "0.11"}}, run.operators.clear(); },
      {"torch", "vLLM", "SGLang", "transformers", ".item()", "DataLoader", "cache_implementation"}},
     {"C++",
      [](Run& run) { run.software = {}, run.operators.clear(); },
@@ -272,6 +272,7 @@ TEST_CASE("a program of eight bits or fewer is not told to use sixteen, or to qu
       Run run = healthy_run();
       each.fire(run);
       run.model.precision = precision;
+      find_precisions(run.model);
       judge(parsed_shipped(), run);
       for (const Finding& finding : run.findings) {
         CAPTURE(precision, finding.rule, advice_of(finding));

@@ -6,6 +6,8 @@
 #include "analysis/figures/nodes/operator_figures.h"
 #include "analysis/figures/nodes/session_figures.h"
 #include "model/error.h"
+#include "orchestrator/bundle/sha256.h"
+#include "orchestrator/session/model_digest.h"
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
@@ -22,6 +24,9 @@ ModelSession every_session_value() {
   session.provider = "cuda";
   session.precision = "fp16";
   session.model = "/models/m.onnx";
+  session.digest = "sha256:12";
+  session.weight_files = {"/models/m.bin"};
+  session.weight_dtypes = {"float16", "int64"};
   session.inputs_from = "zeros";
   session.threads = 4;
   session.warmup = 2;
@@ -241,7 +246,8 @@ TEST_CASE("session: what is missing is said before anything runs") {
 TEST_CASE("session: a model is measured and recorded") {
   const test::Folder folder;
   const auto model = folder.path / "m.txt", record = folder.path / "new" / "session.json";
-  std::ofstream(model) << "input x float32 batch 2\noutput y float32 1\nnode a MatMul 2000\nnode b Add 500\nnan\n";
+  std::ofstream(model)
+      << "input x float32 batch 2\noutput y float32 1\nnode a MatMul 2000\nnode b Add 500\nnan\nweights float16 4096\nweights int64 16\n";
   ModelFileOptions options;
   options.backend = "fake";
   options.model = model.string();
@@ -255,6 +261,8 @@ TEST_CASE("session: a model is measured and recorded") {
   CHECK(session.runs[0] == NodeRun{0, 0, 0, 2000, {}});
   CHECK(session.runs[7] == NodeRun{3, 1, 0, 500, {}});
   CHECK(session.notes == std::vector<std::string>{"y: 1 of 1 values are NaN"});
+  CHECK(session.weight_dtypes == std::vector<std::string>{"float16", "int64"});
+  if (libcrypto() != nullptr) CHECK(session.digest == "sha256:" + sha256_file(model));
   CHECK(session_json(read_session(record)) == session_json(session));
   CHECK(session_text(session).find("fake 1.0, cpu: 4 iterations, median ") == 0);
   CHECK(session_figures_json(session).find("\"iterations\": 4,") != std::string::npos);
@@ -269,4 +277,28 @@ TEST_CASE("session: one that fails leaves no record") {
   options.model = model.string();
   CHECK(session_error([&] { run_session(options, record); }) == ErrorKind::kWorkload);
   CHECK_FALSE(std::filesystem::exists(record));
+}
+
+TEST_CASE("model digest: of the file, of the files of its weights, and of parts of a large one") {
+  if (libcrypto() == nullptr) NL_SKIP("no libcrypto");
+  const test::Folder folder;
+  std::string weights(70'000'000, 'w');
+  const auto model = folder.file("m.onnx", "graph"), beside = folder.file("m.bin", weights);
+  const std::string alone = model_digest(model, {}), with = model_digest(model, {beside.string()});
+  CHECK(alone == "sha256:" + sha256_text("graph"));
+  CHECK(with == "sha256:" + sha256_text(sha256_text("graph") + sha256_file(beside)));
+  const std::string sampled = model_digest(beside, {}, 1000);
+  CHECK(sampled.starts_with("sha256-sampled:"));
+  CHECK(model_digest(model, {}, 1000) == alone);
+  // Its first byte, its last, and one in between that a block holds; the size.
+  for (const std::size_t place : {std::size_t{0}, weights.size() - 1, (weights.size() - (1 << 20)) / 63 * 31}) {
+    CAPTURE(place);
+    std::string other = weights;
+    other[place] = 'x';
+    CHECK(model_digest(folder.file("other.bin", other), {}, 1000) != sampled);
+  }
+  CHECK(model_digest(folder.file("other.bin", weights + "w"), {}, 1000) != sampled);
+  CHECK(model_digest(folder.file("other.bin", weights), {}, 1000) == sampled);
+  CHECK(model_digest(folder / "none", {}).empty());
+  CHECK(model_digest(model, {(folder / "none").string()}).empty());
 }

@@ -36,7 +36,7 @@ TEST_CASE("ledger: a run comes back as it was recorded") {
   CHECK(entry.run_id == "run_id 101");
   CHECK(entry.created_at == "2026-01-02T03:04:05Z");
   CHECK(entry.name == "name 102");
-  CHECK(entry.mode == "mode 103");
+  CHECK(entry.mode == "import");
   CHECK(entry.status == "partial");
   CHECK(entry.model == "name 130");
   CHECK(entry.precision == "precision 1701");

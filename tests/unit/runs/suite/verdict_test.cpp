@@ -175,3 +175,21 @@ TEST_CASE("suite report: suite.json and suite.md tell the same") {
         "not locked (waived); fix: `nvidia-smi`\n");
   CHECK(suite_text(result, 120) == "The environment is not fit for timings. Nothing was run.\n\n");
 }
+
+TEST_CASE("verdict: a pair of other work has no speed-up, one of another program or precision has") {
+  Timed timed;
+  timed.add_all(around(0.2), around(0.1));
+  using nl::IdentityPart;
+  for (TaskRecord& task : timed.tasks) {
+    task.identity[IdentityPart::kBatch] = "8";
+    task.identity[IdentityPart::kProgram] = task.task.target == 0 ? "eager.py" : "graphs.py";
+    task.identity[IdentityPart::kPrecision] = task.task.target == 0 ? "bf16" : "fp8";
+  }
+  timed.tasks.back().identity[IdentityPart::kPromptTokens] = "512";  // known of one half alone
+  CHECK(timed.judged().verdict == PairVerdict::kMet);
+  timed.tasks.back().identity[IdentityPart::kBatch] = "16";
+  const PairResult pair = timed.judged();
+  CHECK(pair.verdict == PairVerdict::kFailed);
+  CHECK(pair.note == "not the same work: batch 8 and 16");
+  CHECK_FALSE(pair.speedup);
+}

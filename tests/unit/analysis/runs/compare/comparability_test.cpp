@@ -60,6 +60,8 @@ TEST_CASE("another GPU, model, batch or prompt is refused, and both values are t
 
 TEST_CASE("precision, clocks, the way of capturing and failed runs are told, and compared all the same") {
   CHECK(only_difference([](Run& run) { run.model.attributes["dtype"] = "fp8"; }).code == DifferenceCode::kPrecision);
+  CHECK(only_difference([](Run& run) { run.model.attributes["dtype"] = "f16"; }).code == DifferenceCode::kPrecision);  // said once
+  CHECK(only_difference([](Run& run) { run.model.attributes["dtype"] = "posit8"; }).code == DifferenceCode::kPrecision);
   CHECK(only_difference([](Run& run) { run.energy.devices[0].sm_clock_median_mhz = 1500; }).code == DifferenceCode::kClocks);
   CHECK(only_difference([](Run& run) { run.energy.devices[0].power_limit_w = 500; }).code == DifferenceCode::kPowerLimit);
   CHECK(only_difference([](Run& run) { run.provenance.tracer = Tracer::kCupti; }).code == DifferenceCode::kCaptureMode);

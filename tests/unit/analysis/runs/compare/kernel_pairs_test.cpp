@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/catch.h"
@@ -131,4 +132,54 @@ TEST_CASE("every kernel is in exactly one match") {
   }
   CHECK(std::all_of(seen_a.begin(), seen_a.end(), [](int times) { return times == 1; }));
   CHECK(std::all_of(seen_b.begin(), seen_b.end(), [](int times) { return times == 1; }));
+}
+
+TEST_CASE("a backward kernel is not a forward one under another name") {
+  const char* forward = "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1_cga1x1x1_kernel0_0";
+  const char* backward = "cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_26_64x64x128_1x4x1_cga1x1x1_kernel0_0";
+  const char* data = "sm90_xmma_dgrad_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x128x64_execute_kernel__5x_cudnn";
+  const char* weights = "sm90_xmma_wgrad_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x128x64_execute_kernel__5x_cudnn";
+  for (const auto& [a, b] :
+       {std::pair{backward, forward},
+        {data, weights},
+        {"void (anonymous namespace)::softmax_warp_forward<float, float, float, 4, true, false>(T2 *)",
+         "void (anonymous namespace)::softmax_warp_backward<float, float, float, 4, true, false>(T2 *)"},
+        {"void flash::flash_fwd_kernel<Traits<128, 64>>(Params)", "void flash::flash_bwd_kernel<Traits<128, 64>>(Params)"}}) {
+    CAPTURE(a, b);
+    const auto matches = match_kernels({kernel(a)}, {kernel(b)});
+    CHECK(match_of(matches, 0).relation == KernelRelation::kRemoved);
+    CHECK(matches.size() == 2);
+  }
+  // Each finds its own where both are there, whichever takes longer.
+  const auto matches =
+      match_kernels({kernel(forward, 100), kernel(backward, 900)},
+                    {kernel("void flash::flash_bwd_kernel<128>(Params)", 90), kernel("void flash::flash_fwd_kernel<128>(Params)", 800)});
+  CHECK(match_of(matches, 0).b == std::vector<std::size_t>{1});
+  CHECK(match_of(matches, 1).b == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("kernels of operators that do other work, or in the other direction, are no pair") {
+  const auto launched_by = [](PairedKernel made, const char* name, OperatorType type) {
+    OperatorCall call;
+    call.name = name;
+    call.type = type;
+    made.add_operator(call);
+    return made;
+  };
+  const PairedKernel product = launched_by(kernel("nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT"), "aten::mm", OperatorType::kMatmul);
+  const PairedKernel other = kernel("nvjet_sm90_tst_128x8_64x16_4x1_v_bz_TNT");
+  CHECK(match_of(match_kernels({product}, {launched_by(other, "aten::addmm", OperatorType::kMatmul)}), 0).relation ==
+        KernelRelation::kRenamed);
+  CHECK(match_of(match_kernels({product}, {other}), 0).relation == KernelRelation::kRenamed);  // not recorded
+  CHECK(match_of(match_kernels({product}, {launched_by(other, "aten::convolution", OperatorType::kConvolution)}), 0).relation ==
+        KernelRelation::kRemoved);
+  const PairedKernel there = launched_by(kernel("nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT"), "jvp(main)/dot_general", OperatorType::kMatmul);
+  CHECK(match_of(match_kernels({there}, {launched_by(other, "transpose(jvp(main))/dot_general", OperatorType::kMatmul)}), 0).relation ==
+        KernelRelation::kRemoved);
+}
+
+TEST_CASE("at one place of the model a kernel of another kind is no pair") {
+  const auto matches = match_kernels({launched_at(kernel("flash_fwd_kernel"), "aten::sdpa|attn|0|0", "attn")},
+                                     {launched_at(kernel("nvjet_sm90_tst"), "aten::sdpa|attn|0|0", "attn")});
+  CHECK(match_of(matches, 0).relation == KernelRelation::kRemoved);
 }

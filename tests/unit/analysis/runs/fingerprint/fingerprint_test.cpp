@@ -257,6 +257,20 @@ TEST_CASE("similarity: what signatures do not pair is paired by type, in the ord
   CHECK(crossed.pairs[0].b == 1);
 }
 
+TEST_CASE("similarity: without counters, other shapes that take another time are other work") {
+  std::vector<OperatorCall> same = small_step(), longer = small_step();
+  for (OperatorCall& call : longer) {
+    call.shapes = "[[2, 8]]";
+    if (call.gpu_ns) *call.gpu_ns *= 4;
+    if (call.host_ns) *call.host_ns *= 4;
+  }
+  CHECK(alike(run_of_calls(small_step()), run_of_calls(longer)) == Approx(0.25));
+  // The same shapes are the same work, on a slower machine, too.
+  for (OperatorCall& call : same)
+    if (call.gpu_ns) *call.gpu_ns *= 4;
+  CHECK(alike(run_of_calls(small_step()), run_of_calls(same)) == 1);
+}
+
 TEST_CASE("similarity: the same from either side") {
   std::vector<OperatorCall> left, right;
   for (int i = 1; i < 120; ++i)

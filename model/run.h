@@ -25,7 +25,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "3.5.0";
+inline constexpr const char* kRunSchemaVersion = "3.6.0";
 
 struct StageSplit {
   std::string stage;

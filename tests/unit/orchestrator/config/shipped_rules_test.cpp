@@ -171,12 +171,12 @@ const Case kCases[] = {
     {"workload_failed", "", [](Run& run) { ended_badly(run, Code::kWorkloadOutOfMemory); },
      [](Run& run) { ended_badly(run, Code::kCountersPartly); }},
     {"profiler_perturbation", "prefill",
-     [](Run& run) { run.perturbation.stages[0].slowdown = 0.15, run.perturbation.stages[0].low = 0.11; },
+     [](Run& run) { run.perturbation.stages[0].slowdown = 0.10, run.perturbation.stages[0].low = 0.06; },
      // Slower, but it may be chance.
-     [](Run& run) { run.perturbation.stages[0].slowdown = 0.15, run.perturbation.stages[0].low = 0.10; }},
-    {"profiler_perturbation_undecided", "prefill",
-     [](Run& run) { run.perturbation.stages[0].slowdown = 0.15, run.perturbation.stages[0].low = 0.10; },
      [](Run& run) { run.perturbation.stages[0].slowdown = 0.10, run.perturbation.stages[0].low = 0.05; }},
+    {"profiler_perturbation_undecided", "prefill",
+     [](Run& run) { run.perturbation.stages[0].slowdown = 0.10, run.perturbation.stages[0].low = 0.05; },
+     [](Run& run) { run.perturbation.stages[0].slowdown = 0.05, run.perturbation.stages[0].low = 0.01; }},
     {"clock_throttling", "", [](Run& run) { clocks(run, 0.06, "thermal slowdown by the driver"); },
      [](Run& run) { clocks(run, 0.06, "power cap"); }},
     {"power_capped", "", [](Run& run) { clocks(run, 0.21, "power cap"); }, [](Run& run) { clocks(run, 0.20, "power cap"); }},
@@ -281,7 +281,7 @@ TEST_CASE("what tracing costs is judged whoever traced; that ncu is slow is no f
     CAPTURE(profiler);
     Run run = healthy_run();
     for (StageSlowdown& row : run.perturbation.stages)
-      row = {profiler, row.stage, {1}, {1}, 0.18, 0.17, 0.19, nl::SlowdownVerdict::kOverTenPercent, "", ""};
+      row = {profiler, row.stage, {1}, {1}, 0.18, 0.17, 0.19, nl::SlowdownVerdict::kOverLimit, "", ""};
     judge(rules, run);
     CHECK((find(run, {"profiler_perturbation", "prefill", nullptr, nullptr}) != nullptr) == speaks);
   }

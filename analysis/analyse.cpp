@@ -189,10 +189,11 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
   tell_operators(evidence, staged, options.warmup, run);
   tell_counters(evidence, run);
   if (evidence.tracer != Tracer::kImport) {
-    run.perturbation = measured_overhead(evidence, staged);
+    run.perturbation = measured_overhead(evidence, staged, options.overhead);
     run.energy = measured_energy(evidence, staged, run.kernels, run.stages);
     run.stages = without_throttled(evidence, staged, run.kernels, std::move(run.stages));
   }
+  run.perturbation.limit = options.overhead.limit;
   run.perturbation.tracing = tracing_costs(run, evidence.trace.processes, knowledge.tracing);
   run.kernels_note = why_no_kernels(evidence, run);
   if (evidence.inputs_sha256.valid()) run.provenance.inputs_sha256 = evidence.inputs_sha256.get();

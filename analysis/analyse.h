@@ -4,6 +4,7 @@
 
 #include "analysis/figures/kernels/kernel_list.h"
 #include "analysis/figures/latency/latency.h"
+#include "analysis/figures/overhead/decision.h"
 #include "analysis/figures/overhead/tracing_cost.h"
 #include "analysis/staging/iterations.h"
 #include "model/efficiency.h"
@@ -16,7 +17,8 @@ namespace nl::analysis {
 struct AnalysisOptions {
   KernelChoice kernels = {};
   WarmupRule warmup = {};
-  TokenCounts tokens = {};  // as the model's configuration has them
+  TokenCounts tokens = {};     // as the model's configuration has them
+  OverheadRule overhead = {};  // when tracing slows a stage too much
 };
 
 // What files tell the analysis: the peaks of known GPUs, the rules for the findings, which stages matter, what a tracer adds to a launch.

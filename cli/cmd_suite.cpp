@@ -3,6 +3,7 @@
 #include "cli/print_result.h"
 #include "cli/queue_flags.h"
 #include "cli/run_flags.h"
+#include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "model/error.h"
 #include "orchestrator/config/units.h"
@@ -20,18 +21,18 @@ const std::map<std::string, Engine> kEngines = {{"local", Engine::kLocal}, {"slu
 
 struct SuiteFlags {
   QueueFlags queue;
-  std::string file, out, ledger, poll = "2s";
+  std::string file, out, ledger, expectations, poll = "2s";
   Engine engine = Engine::kLocal;
   int task = 0;
-  std::vector<std::string> waived, sets;
-  bool json = false;
+  std::vector<std::string> waived, sets, targets;
+  bool json = false, resume = false, update_expectations = false;
 };
 
 int status_of(const SuiteResult& result) {
   if (result.interrupt_signal != 0) return 128 + result.interrupt_signal;
   if (result.blocked()) return exit_status_of(ErrorKind::kTool);
   switch (suite_verdict(result)) {
-    case PairVerdict::kMet: return 0;
+    case PairVerdict::kMet: return below_expectations(result) ? kNotMetStatus : 0;
     case PairVerdict::kFailed: return exit_status_of(ErrorKind::kWorkload);
     case PairVerdict::kMissed:
     case PairVerdict::kRegressed:
@@ -52,12 +53,22 @@ std::vector<std::string> suite_sets(const SuiteFlags& flags) {
 }
 
 runs::SuiteRequest suite_request(const SuiteFlags& flags) {
-  runs::SuiteRequest request{runs::read_suite(flags.file), flags.out, suite_sets(flags)};
+  runs::SuiteRequest request{runs::chosen_targets(runs::read_suite(flags.file), flags.targets), flags.out, suite_sets(flags)};
+  request.resume = flags.resume;
+  request.retry_failed = flags.queue.retry_failed;
+  request.update_expectations = flags.update_expectations;
+  if (!flags.expectations.empty()) request.suite.expectations = std::filesystem::absolute(flags.expectations);
+  if (flags.update_expectations && request.suite.expectations.empty())
+    throw Error(ErrorKind::kUsage, "which file of expectations is to be updated?", "--update-expectations",
+                "give --expectations FILE.yaml, or expectations: in the suite");
   request.suite.waived.insert(request.suite.waived.end(), flags.waived.begin(), flags.waived.end());
   return request;
 }
 
 SuiteResult run_on_cluster(const SuiteFlags& flags) {
+  if (flags.resume || flags.queue.retry_failed > 0)
+    throw Error(ErrorKind::kUsage, "a cluster repeats lost tasks by itself", flags.resume ? "--resume" : "--retry-failed",
+                "leave it out with --engine slurm");
   const auto poll_s = orchestrator::seconds_in(flags.poll);
   if (!poll_s || *poll_s <= 0) throw Error(ErrorKind::kUsage, "'" + flags.poll + "' is no time", "--poll", "write 2s or 0.5s");
   return runs::slurm::run_on_slurm({.suite = suite_request(flags),
@@ -69,7 +80,7 @@ SuiteResult run_on_cluster(const SuiteFlags& flags) {
 Colour colour_of(const SuiteResult& result) {
   if (result.blocked()) return Colour::kRed;
   switch (suite_verdict(result)) {
-    case PairVerdict::kMet: return Colour::kGreen;
+    case PairVerdict::kMet: return below_expectations(result) ? Colour::kRed : Colour::kGreen;
     case PairVerdict::kMissed:
     case PairVerdict::kUndecided: return Colour::kYellow;
     case PairVerdict::kRegressed:
@@ -110,7 +121,21 @@ void add_suite(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<SuiteFlags>();
   CLI::App* verb = app.add_subcommand("suite", "Run benchmarks one at a time: pairs with their speed-ups, or a queue of commands");
   verb->add_option("file", flags->file, "the suite: targets, iterations, threshold")->type_name("FILE.yaml");
-  verb->add_option("--out", flags->out, "folder of the results, new or empty; default: a new one in artifacts/suites")->type_name("DIR");
+  verb->add_option("--out", flags->out,
+                   "folder of the results, new or empty unless --resume is given; default: a new one in artifacts/suites")
+      ->type_name("DIR");
+  verb->add_option("-t,--target", flags->targets, "only this target or pair, * stands for any characters; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  verb->add_flag("--resume", flags->resume, "go on with the suite in --out: runs that ended well are kept where their target is unchanged");
+  verb->add_option("--retry-failed", flags->queue.retry_failed,
+                   "run what failed again, at most so often: runs of the suite, or commands of the queue")
+      ->check(between(0, 100))
+      ->type_name("N");
+  verb->add_option("--expectations", flags->expectations, "expected speed-ups of the pairs, by machine; a regression ends with status 9")
+      ->type_name("FILE.yaml");
+  verb->add_flag("--update-expectations", flags->update_expectations,
+                 "write the speed-ups that are new or outside the tolerance into that file");
   verb->add_option("--waive", flags->waived, "time although this check of the environment fails; repeatable")
       ->allow_extra_args(false)
       ->check(CLI::IsMember(orchestrator::timing_check_names()))
@@ -128,15 +153,19 @@ void add_suite(CLI::App& app, std::function<int()>& action) {
   add_queue_flags(*verb, flags->queue);
   verb->footer(
       "A suite times its targets unprofiled and in turn, and compares pairs such as x_baseline and x_optimized. The status is\n"
-      "9 where a speed-up misses the threshold or is not decided.\n"
+      "9 where a speed-up misses the threshold, is not decided, or is below what --expectations has.\n"
       "One suite or queue at a time runs on a machine. A queue begins each command when the GPU is idle, repeats one that had\n"
       "to share the GPU, and ends one that stalls. docs/suite.md describes both.\n"
       "Examples:\n"
       "  nl-stage suite attention.yaml\n"
       "  nl-stage suite attention.yaml --waive clocks --json --out results > suite.json\n"
+      "  nl-stage suite attention.yaml --target 'attention*' --retry-failed 2 --out results\n"
+      "  nl-stage suite attention.yaml --resume --out results\n"
+      "  nl-stage suite attention.yaml --expectations speedups.yaml --update-expectations\n"
       "  nl-stage suite attention.yaml --engine slurm --out /shared/results\n"
       "  nl-stage suite --enqueue 'python bench.py --size 4096'\n"
       "  nl-stage suite --enqueue-file sweep.sh --run-queue\n"
+      "  nl-stage suite --run-queue --retry-failed 2\n"
       "  nl-stage suite --queue-status --json");
   verb->callback([flags, &action] { action = [flags] { return run_suite_verb(*flags); }; });
 }

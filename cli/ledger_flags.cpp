@@ -28,7 +28,7 @@ void add_filter_flags(CLI::App& verb, FilterFlags& flags) {
   verb.add_option("--mode", filter.mode, "deep, light, import …");
   verb.add_option("--status", filter.status, "complete, partial, interrupted or failed");
   verb.add_option("--tag", filter.tags, "with this tag; repeatable, all must be there")->allow_extra_args(false);
-  verb.add_flag("--all", filter.parts, "also the rounds of try and bisect");
+  verb.add_flag("--all", filter.parts, "also the rounds of try and bisect, and the timing runs of suites");
   verb.add_option("--since", flags.since, "made at this time or later: 2026-11-16, 2026-11-16T12:00:00Z, 24h, 7d")->type_name("TIME");
   verb.add_option("--until", flags.until, "made at this time or earlier; a date is all of that day")->type_name("TIME");
   add_ledger_flag(verb, flags.ledger);

@@ -16,6 +16,7 @@
 #include "orchestrator/config/units.h"
 #include "orchestrator/machine/tools.h"
 #include "orchestrator/machine/tools_host.h"
+#include "runs/queue/failures.h"
 #include "runs/queue/machine_lock.h"
 #include "runs/queue/run_queue.h"
 
@@ -50,6 +51,21 @@ ordered_json entries_json(const std::vector<QueueEntry>& entries) {
   return list;
 }
 
+ordered_json failures_json(const std::vector<runs::QueueFailure>& failures) {
+  ordered_json list = ordered_json::array();
+  for (const runs::QueueFailure& failure : failures) {
+    ordered_json each = entry_json(failure.entry);
+    each.update({{"failures", failure.failures},
+                 {"outcome", failure.outcome},
+                 {"exit_status", failure.exit_status},
+                 {"failed_at", failure.failed_at},
+                 {"error", failure.error},
+                 {"log", failure.log}});
+    list.push_back(std::move(each));
+  }
+  return list;
+}
+
 QueueResult run(const CommandQueue& queue, const QueueFlags& flags) {
   const orchestrator::Host host = orchestrator::host_itself();
   std::string trouble;
@@ -61,6 +77,7 @@ QueueResult run(const CommandQueue& queue, const QueueFlags& flags) {
                          {.gpu_wait_s = flags.gpu_wait.empty() ? -1 : time_of(flags.gpu_wait, "--gpu-wait"),
                           .stall_s = time_of(flags.stall, "--stall"),
                           .attempts = flags.attempts,
+                          .retry_failed = flags.retry_failed,
                           .stay = flags.stay,
                           .lock = runs::machine_lock_file()},
                          gpu.get());
@@ -91,12 +108,23 @@ void print_entries(const char* title, const std::vector<QueueEntry>& entries) {
   for (const QueueEntry& entry : entries) write_out("{:<8} {:06}  {}\n", title, entry.number, runs::command_on_one_line(entry.command));
 }
 
+// Those that are queued again are listed there; that they failed before is said here.
+void print_failures(const std::vector<runs::QueueFailure>& failures) {
+  for (const runs::QueueFailure& failure : failures)
+    write_out("failed   {:06}  {}\n         {} with status {}, {} so far; last {}: {}\n         {}\n", failure.entry.number,
+              runs::command_on_one_line(failure.entry.command), failure.outcome, failure.exit_status,
+              failure.failures == 1 ? "once" : fmt::format("{} times", failure.failures), failure.failed_at,
+              failure.error.empty() ? "it printed nothing" : failure.error, failure.log);
+  if (!failures.empty()) write_out("         --run-queue --retry-failed N runs them again; --forget-failed drops them from this list\n");
+}
+
 void print_status(const CommandQueue& queue) {
   const auto owner = runs::MachineLock::owner(runs::machine_lock_file());
   if (owner) write_out("runner   process {} since {}: {}\n", owner->pid, visible_line(owner->since), visible_line(owner->purpose));
   else write_out("runner   none\n");
   print_entries("running", queue.running());
   print_entries("queued", queue.waiting());
+  print_failures(runs::QueueFailures(queue).list());
   write_out("folder   {}\n", queue.folder().string());
 }
 
@@ -124,7 +152,8 @@ void add_queue_flags(CLI::App& verb, QueueFlags& flags) {
       ->group("Queue");
   verb.add_flag("--run-queue", flags.run, "run the queue until it is empty, one command at a time")->group("Queue");
   verb.add_flag("--stay", flags.stay, "with --run-queue: wait for further commands")->group("Queue");
-  verb.add_flag("--queue-status", flags.status, "list what runs and what waits")->group("Queue");
+  verb.add_flag("--queue-status", flags.status, "list what runs, what waits and what failed, with the last error of each")->group("Queue");
+  verb.add_flag("--forget-failed", flags.forget_failed, "drop what --queue-status remembers of failed commands")->group("Queue");
   verb.add_option("--queue", flags.folder, "folder of the queue; default: $NL_STAGE_QUEUE, or nl-stage/queue in $XDG_STATE_HOME")
       ->type_name("DIR")
       ->group("Queue");
@@ -148,6 +177,10 @@ int queue_verb(const QueueFlags& flags, bool json) {
   const auto added = add_all(queue, flags);
   if (!added.empty()) out["added"] = entries_json(added);
   if (!json) print_entries("added", added);
+  if (flags.forget_failed) {
+    out["forgotten"] = runs::QueueFailures(queue).forget_all();
+    if (!json) write_out("forgotten {}\n", out["forgotten"].get<std::size_t>());
+  }
   int status = 0;
   if (flags.run) {
     const QueueResult result = run(queue, flags);
@@ -157,7 +190,10 @@ int queue_verb(const QueueFlags& flags, bool json) {
     if (!json) write_out("log      {}\n", queue.log_file().string());
   }
   if (flags.status && !json) print_status(queue);
-  if (flags.status) out.update({{"running", entries_json(queue.running())}, {"queued", entries_json(queue.waiting())}});
+  if (flags.status)
+    out.update({{"running", entries_json(queue.running())},
+                {"queued", entries_json(queue.waiting())},
+                {"failed", failures_json(runs::QueueFailures(queue).list())}});
   if (json) write_json(out);
   return status;
 }

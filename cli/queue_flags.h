@@ -13,9 +13,10 @@ namespace nl::cli {
 struct QueueFlags {
   std::string folder, gpu_wait, stall = "10m";
   std::vector<std::string> commands, files;
-  bool run = false, status = false, stay = false;
+  bool run = false, status = false, stay = false, forget_failed = false;
   int attempts = 3;
-  bool wanted() const { return run || status || !commands.empty() || !files.empty(); }
+  int retry_failed = 0;
+  bool wanted() const { return run || status || forget_failed || !commands.empty() || !files.empty(); }
 };
 
 void add_queue_flags(CLI::App& verb, QueueFlags& flags);

@@ -30,7 +30,7 @@ void add_trial_flags(CLI::App& verb, TrialFlags& flags) {
   verb.add_option("--output", flags.outputs, "a file that the command writes, to be compared; repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  verb.add_option("--tolerance", flags.tolerance, "of numbers in .npy and .npz outputs, relative")
+  verb.add_option("--tolerance", flags.tolerance, "of numbers in .npy and .npz outputs and in printed lines, relative")
       ->capture_default_str()
       ->check(not_negative());
   verb.add_option("--model", flags.model, "as for run")->type_name("MODEL");

@@ -57,7 +57,10 @@ enum class LaneKind : std::uint8_t { kRanges, kApi, kGpu };
 enum class KernelClass : std::uint8_t { kGemm, kAttention, kElementwise, kCopy, kCacheCopy, kReduce, kNorm, kCommunication, kOther };
 inline constexpr std::size_t kKernelClasses = 9;
 
-enum class SlowdownVerdict : std::uint8_t { kUndecidable, kUnderTenPercent, kOverTenPercent };
+enum class SlowdownVerdict : std::uint8_t { kUndecidable, kUnderLimit, kOverLimit };  // of perturbation.limit
+
+// Why no more passes were run to tell the overhead of tracing from its limit.
+enum class RepeatsEnd : std::uint8_t { kFixed, kDecided, kBudget, kMost, kStopped };
 
 // Where the cost of a tracer is known from.
 enum class CostBasis : std::uint8_t { kMeasured, kEstimated, kCalibrated };

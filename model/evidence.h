@@ -61,6 +61,7 @@ struct Repeats {
   std::vector<PassTimes> before, after;       // the capture
   std::vector<SampledPass> unprofiled_power;  // as far as the meters were read
   std::vector<std::string> notes;             // passes that were left out, or do not count
+  RepeatsEnd end = RepeatsEnd::kFixed;        // why there are no more of them
 };
 
 // Operators that were recorded beside the capture: of another trace, or records of their own.

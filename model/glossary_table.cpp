@@ -212,7 +212,7 @@ constexpr GlossaryEntry kGlossary[] = {
      "how much longer a stage takes under a profiler than unprofiled", "overhead|slowdown|Slower by|Adds|95 % interval"},
     {kMeasuring, "calibration", "us", "a loop of calls", "traced - untraced, by the medians of its blocks",
      "what a tracer adds to one call on this machine (files: `calibration/`)", "Untraced"},
-    {kMeasuring, "undecidable", "", "", "", "the range of the slowdown includes 10 %", ""},
+    {kMeasuring, "undecidable", "", "", "", "the range of the slowdown includes the limit (`perturbation.limit`, 5 %)", ""},
     {kMeasuring, "bundle", "", "", "", "the folder that a run leaves", ""},
     {kMeasuring, "not captured", "", "", "", "a value that no pass recorded; it is never zero", ""},
 

@@ -50,13 +50,27 @@ struct Calibration {
   std::string note;  // why there are none
 };
 
+inline constexpr double kOverheadLimit = 0.05;  // perturbation.limit, where nothing else is configured
+
+// Whether the passes were enough to tell the overhead of tracing from the limit.
+struct OverheadDecision {
+  RepeatsEnd end = RepeatsEnd::kFixed;
+  std::vector<std::string> stages;           // that were to be decided
+  std::vector<std::string> undecided;        // of them
+  std::uint64_t passes = 0;                  // unprofiled, and as many traced
+  std::optional<std::uint64_t> more_passes;  // of each kind, that would probably decide the rest; nothing: none, or too many to say
+  std::string summary;                       // in one sentence, for the reports
+};
+
 struct Perturbation {
   std::vector<StageSlowdown> stages;      // the "whole run" of ncu among them
   std::string order;                      // "bare nsys bare nsys bare": as they were run
-  std::vector<std::string> notes;         // stages over 10 %, passes that were left out or failed
+  std::vector<std::string> notes;         // stages over the limit, passes that were left out or failed
   std::string note;                       // why nothing was measured
   std::vector<TracingCost> tracing = {};  // of this run's tracer first, then of the one that could take its place; empty: not known
   Calibration calibration = {};
+  double limit = kOverheadLimit;                  // a slowdown of more is warned of
+  std::optional<OverheadDecision> decision = {};  // nothing: no unprofiled pass was compared
 };
 
 struct PowerSample {  // one reading of NVML

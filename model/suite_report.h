@@ -9,7 +9,7 @@
 // What suite.json holds: targets that were timed in turn, and what their speed-ups are worth.
 namespace nl {
 
-inline constexpr const char* kSuiteSchemaVersion = "1.0.0";
+inline constexpr const char* kSuiteSchemaVersion = "1.1.0";
 
 struct SuiteCheckReport {
   std::string id, level, finding, fix;
@@ -21,6 +21,11 @@ struct SuitePairReport {
   std::vector<double> baseline_ms, optimised_ms;
   std::optional<double> speedup, low, high;
   std::string verdict, note;
+  std::string outputs;               // "same", "different" …; empty: not asked for
+  std::optional<std::int64_t> size;  // of the work
+  std::optional<double> expected;    // speed-up
+  std::string expectation;           // "met", "regressed" …; empty: nothing is expected
+  std::vector<std::string> remarks;
 };
 
 struct SuiteRunReport {
@@ -30,6 +35,9 @@ struct SuiteRunReport {
   double seconds = 0;
   std::map<std::string, double> stage_ms;
   std::string reason;
+  std::optional<std::int64_t> size;  // of the work
+  std::uint64_t attempts = 1;
+  bool reused = false;  // of an earlier session
 };
 
 struct SuiteTargetReport {
@@ -50,6 +58,10 @@ struct SuiteReport {
   std::vector<SuitePairReport> pairs;
   std::vector<std::string> orphans;
   std::vector<SuiteTargetReport> targets;
+  std::vector<std::string> chosen;
+  std::string expectations;  // the file
+  std::string machine;
+  std::vector<std::string> changes;  // of that file
 };
 
 }  // namespace nl

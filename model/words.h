@@ -61,7 +61,9 @@ inline constexpr auto kKeys<Bound> = std::to_array<std::string_view>({"compute",
 template <>
 inline constexpr auto kKeys<MemoryLevel> = std::to_array<std::string_view>({"l1", "l2", "dram"});
 template <>
-inline constexpr auto kKeys<SlowdownVerdict> = std::to_array<std::string_view>({"undecidable", "under 10 %", "over 10 %"});
+inline constexpr auto kKeys<SlowdownVerdict> = std::to_array<std::string_view>({"undecidable", "under the limit", "over the limit"});
+template <>
+inline constexpr auto kKeys<RepeatsEnd> = std::to_array<std::string_view>({"fixed", "decided", "budget", "most repeats", "stopped"});
 template <>
 inline constexpr auto kKeys<CostBasis> = std::to_array<std::string_view>({"measured", "estimated", "calibrated"});
 template <>

@@ -32,8 +32,8 @@ using Quiet = policies::policy<policies::domain_error<policies::ignore_error>, p
                                policies::promote_double<false>>;
 using StudentsT = boost::math::students_t_distribution<double, Quiet>;
 
-Interval around(double centre, double standard_error, double df) {
-  const double reach = standard_error > 0 ? standard_error * student_t(kConfidence, df) : 0;
+Interval around(double centre, double standard_error, double df, double confidence = kConfidence) {
+  const double reach = standard_error > 0 ? standard_error * student_t(confidence, df) : 0;
   return {centre - reach, centre + reach};
 }
 
@@ -45,14 +45,18 @@ double student_t(double confidence, double degrees_of_freedom) {
 
 double student_p(double t, double degrees_of_freedom) { return 2 * cdf(complement(StudentsT(degrees_of_freedom), std::abs(t))); }
 
-std::optional<Interval> difference_95(const std::vector<double>& a, const std::vector<double>& b) {
+std::optional<Interval> difference_interval(const std::vector<double>& a, const std::vector<double>& b, double confidence) {
   if (a.size() < 2 || b.size() < 2) return std::nullopt;
   const Moments of_a = moments(a), of_b = moments(b);
   const double part_a = of_a.variance / static_cast<double>(a.size());
   const double part_b = of_b.variance / static_cast<double>(b.size());
   const double sum = part_a + part_b;
   const double df = sum * sum / (part_a * part_a / static_cast<double>(a.size() - 1) + part_b * part_b / static_cast<double>(b.size() - 1));
-  return around(of_b.mean - of_a.mean, std::sqrt(sum), df);
+  return around(of_b.mean - of_a.mean, std::sqrt(sum), df, confidence);
+}
+
+std::optional<Interval> difference_95(const std::vector<double>& a, const std::vector<double>& b) {
+  return difference_interval(a, b, kConfidence);
 }
 
 std::optional<Interval> difference_95(const std::vector<double>& a, double b) {

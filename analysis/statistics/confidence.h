@@ -15,8 +15,10 @@ double student_t(double confidence, double degrees_of_freedom);
 // How often |T| is at least this large by chance: the two-sided p-value.
 double student_p(double t, double degrees_of_freedom);
 
-// 95 % interval of mean(b) − mean(a), by Welch: the two may scatter differently. Nothing where either has
-// fewer than two values.
+// Interval of mean(b) − mean(a), by Welch: the two may scatter differently. Nothing where either has fewer than two values.
+std::optional<Interval> difference_interval(const std::vector<double>& a, const std::vector<double>& b, double confidence);
+
+// The same at 95 %.
 std::optional<Interval> difference_95(const std::vector<double>& a, const std::vector<double>& b);
 
 // The same for a single b, which is taken to scatter as the values of `a` do.

@@ -2,6 +2,15 @@
 
 namespace nl::exporters {
 
+// Until format 3.5 the limit was 10 %, and the words named it.
+void read_slowdown_verdict(auto& io, StageSlowdown& s) {
+  std::string word;
+  io.known("verdict", word);
+  if (word == "under 10 %") s.verdict = SlowdownVerdict::kUnderLimit;
+  else if (word == "over 10 %") s.verdict = SlowdownVerdict::kOverLimit;
+  else io.code("verdict", s.verdict);
+}
+
 void fields(auto& io, Ref<decltype(io), StageSlowdown> s) {
   io.code("profiler", s.profiler, "whose passes are compared with unprofiled ones",
           {PassKind::kNsys, PassKind::kCollector, PassKind::kNcu});
@@ -11,7 +20,8 @@ void fields(auto& io, Ref<decltype(io), StageSlowdown> s) {
   io("slowdown", s.slowdown, "0.07: 7 % slower; null: not known", kAnySign);
   io("low", s.low, "95 % interval of it", kAnySign);
   io("high", s.high, "95 % interval of it", kAnySign);
-  io.code("verdict", s.verdict, "whether profiling slowed the stage by more than 10 %");
+  if constexpr (requires { io.has("verdict"); }) read_slowdown_verdict(io, s);
+  else io.code("verdict", s.verdict, "whether profiling slowed the stage by more than the limit");
   io.known("summary", s.summary, "in one sentence");
   io.known("note", s.note, "why there is no number");
 }
@@ -45,12 +55,29 @@ void fields(auto& io, Ref<decltype(io), Calibration> c) {
   io.known("note", c.note, "why there are none");
 }
 
+void fields(auto& io, Ref<decltype(io), OverheadDecision> d) {
+  io.code(
+      "end", d.end,
+      "why no more passes were run; decided: all stages are above or below the limit; fixed: perturbation.repeats are all that is asked "
+      "for");
+  io("stages", d.stages, "that were to be decided");
+  io("undecided", d.undecided, "of them: the range includes the limit");
+  io("passes", d.passes, "unprofiled, and as many traced");
+  io("more_passes", d.more_passes, "of each kind, that would probably decide the rest; null: none, or more than 100");
+  io("summary", d.summary, "in one sentence");
+}
+
 void fields(auto& io, Ref<decltype(io), Perturbation> p) {
+  if constexpr (requires { io.has("limit"); }) {
+    if (!io.has("limit")) p.limit = 0.10;  // until format 3.5
+  }
+  io("limit", p.limit, "a slowdown of more is warned of: perturbation.limit");
   io("stages", p.stages, "by profiler and stage");
   io.known("order", p.order, "the passes as they were run");
-  io("notes", p.notes, "stages over 10 %, passes that were left out or failed");
+  io("notes", p.notes, "stages over the limit, passes that were left out or failed");
   io.known("note", p.note, "why nothing was measured");
   io("tracing", p.tracing, "what this run's tracer adds to the stage that people quote, then what the other one would; empty: not known");
+  io("decision", p.decision, "whether the passes tell the slowdown from the limit; null: none were compared");
   io("calibration", p.calibration, "what tracing adds to a call on this machine, by a loop of calls beside the workload");
 }
 

@@ -23,7 +23,14 @@ void fields(auto& io, Ref<decltype(io), SuitePairReport> p) {
   io("low", p.low, "95 % interval of it; null: not known");
   io("high", p.high, "likewise");
   io("verdict", p.verdict, "against the threshold", matching("^(met|missed|regressed|undecided|failed)$"));
-  io("note", p.note, "why it is not decided; empty: it is");
+  io("note", p.note, "why it is not decided, or failed; empty: neither");
+  io("outputs", p.outputs, "whether both halves computed the same; empty: that was not asked for",
+     matching("^(|same|within tolerance|different)$"));
+  io("size", p.size, "of the work that the figures are of; null: the pair has one size");
+  io("expected", p.expected, "speed-up on this machine; null: none is");
+  io("expectation", p.expectation, "whether it holds; new: none is known yet; empty: the suite names no file of them",
+     matching("^(|met|improved|regressed|undecided|new|missing)$"));
+  io("remarks", p.remarks, "what is to be said of outputs, size and expectation, a sentence each");
 }
 
 void fields(auto& io, Ref<decltype(io), SuiteRunReport> r) {
@@ -37,6 +44,9 @@ void fields(auto& io, Ref<decltype(io), SuiteRunReport> r) {
   io("seconds", r.seconds, "of the process");
   io("stage_ms", r.stage_ms, "the median window of each stage");
   io("reason", r.reason, "why it failed; empty: it did not");
+  io("size", r.size, "of its work; null: the target has one size");
+  io("attempts", r.attempts, "that it took");
+  io("reused", r.reused, "of an earlier session, kept by --resume");
 }
 
 void fields(auto& io, Ref<decltype(io), SuiteTargetReport> t) {
@@ -64,6 +74,10 @@ void fields(auto& io, Ref<decltype(io), SuiteReport> s) {
   io("pairs", s.pairs, "speed-ups");
   io("orphans", s.orphans, "targets whose other half is missing");
   io("targets", s.targets, "with their runs");
+  io("chosen", s.chosen, "by --target; empty: all targets");
+  io("expectations", s.expectations, "the file of expected speed-ups; empty: none");
+  io("machine", s.machine, "whose expectations count; empty: there are none");
+  io("changes", s.changes, "that --update-expectations made, a line each");
 }
 
 std::string suite_to_json(const SuiteReport& report) { return json_text(report); }

@@ -283,11 +283,19 @@ Capture execute(const Plan& plan, Runner& runner) {
   runner.run(cut_off(rest, repeats_workload), [&](auto passes, PassRunner& live) { repeats.run_before(passes, live); });
   std::optional<Plan> followed;  // instead of the plan, where its trace grew too large
   runner.run(cut_off(rest, traces), [&](auto passes, PassRunner& live) { followed = trace(plan, passes, live, capture); });
+  bool is_read = false;
+  const auto read_once = [&](PassRunner& live) -> const Trace& {
+    if (!std::exchange(is_read, true)) read_capture(plan, live, capture);
+    return capture.trace;
+  };
   runner.run(cut_off(rest, repeats_workload), [&](auto passes, PassRunner& live) {
-    capture.repeats = repeats.run_after(followed ? same_passes(plan, passes, *followed) : passes, live, capture);
+    capture.repeats = repeats.run_after({.passes = followed ? same_passes(plan, passes, *followed) : passes,
+                                         .further = followed ? followed->further : plan.further,
+                                         .trace = [&]() -> const Trace& { return read_once(live); }},
+                                        live, capture);
   });
   runner.run(cut_off(rest, records_operators), [&](auto passes, PassRunner& live) {
-    read_capture(plan, live, capture);
+    read_once(live);
     record_operators(plan, passes, live, capture);
   });
   runner.run(cut_off(rest, calibrates), [&](auto passes, PassRunner& live) { calibrate(plan, passes, live, capture); });

@@ -30,6 +30,7 @@ struct Pass {
 // count are planned with that left open, and made once more, by the same function, when it is known.
 struct Plan {
   std::vector<Pass> passes;
+  std::vector<Pass> further;  // pairs after those of the overhead, one after the other, as long as it is not decided
   Tracer tracer = Tracer::kNone;
   Meter meter = Meter::kNone;       // what will measure kernels
   std::string why;                  // it is captured so and not otherwise

@@ -33,6 +33,12 @@ bool overrides(const std::vector<std::string>& command, std::string_view key) {
 
 double shorter_timeout(double a, double b) { return a <= 0 ? b : b <= 0 ? a : std::min(a, b); }  // 0: none
 
+// "2 of 3", "5 of at most 12"
+std::string turn_text(const PerturbationOptions& options, int number) {
+  return number <= options.repeats ? fmt::format("{} of {}", number, options.repeats)
+                                   : fmt::format("{} of at most {}", number, options.most_repeats);
+}
+
 // The workload with nothing but the timing of its stages: what the traced passes are compared with.
 Pass unprofiled_pass(const Config& config, const Toolset& tools, const fs::path& bundle, int number) {
   const double timeout_s = shorter_timeout(config.nsys.timeout_s, config.perturbation.budget_s);
@@ -40,8 +46,8 @@ Pass unprofiled_pass(const Config& config, const Toolset& tools, const fs::path&
   for (const auto& variable : tools.injection_env) pass.process.unset_env.push_back(variable);
   set_logs(pass, bundle, number);
   pass.process.argv = workload_command(config.workload, bundle, PassKind::kUnprofiled, number);
-  pass.process.label = fmt::format("unprofiled pass {} of {}", number, config.perturbation.repeats);
-  pass.purpose = fmt::format("run the workload unprofiled, timed by the NVTX collector ({} of {})", number, config.perturbation.repeats);
+  pass.process.label = "unprofiled pass " + turn_text(config.perturbation, number);
+  pass.purpose = fmt::format("run the workload unprofiled, timed by the NVTX collector ({})", turn_text(config.perturbation, number));
   pass.optional = pass.sample_power = true;
   return pass;
 }
@@ -116,8 +122,8 @@ void make_repeat(Pass& pass, PassKind kind, const Config& config, const fs::path
   pass.kind = kind;
   set_logs(pass, bundle, number);
   pass.process.timeout_s = shorter_timeout(config.nsys.timeout_s, config.perturbation.budget_s);
-  pass.process.label = fmt::format("traced pass {} of {}", number, config.perturbation.repeats);
-  pass.purpose = fmt::format("trace the workload again, for its timings alone ({} of {})", number, config.perturbation.repeats);
+  pass.process.label = "traced pass " + turn_text(config.perturbation, number);
+  pass.purpose = fmt::format("trace the workload again, for its timings alone ({})", turn_text(config.perturbation, number));
   pass.optional = true;
   pass.sample_power = false;
 }
@@ -145,6 +151,11 @@ void add_in_turns(Plan& plan, std::vector<Pass> capture, const std::function<std
     add(again(number));
   }
   if (capture_first) add_unprofiled();
+  // One pass of each kind is asked for where no range is wanted.
+  for (int number = repeats + 1; repeats > 1 && number <= plan.config.perturbation.most_repeats; ++number) {
+    plan.further.push_back(unprofiled_pass(plan.config, plan.tools, plan.bundle, number));
+    for (Pass& pass : again(number)) plan.further.push_back(std::move(pass));
+  }
 }
 
 // Ranges around every operator make the workload slower than any other trace does: whatever else could be recorded has its place

@@ -70,6 +70,9 @@ nlohmann::ordered_json pass_json(const Pass& pass) {
 std::string starts_text(const Plan& plan) {
   const std::size_t starts = workload_starts(plan.passes);
   std::string text = fmt::format("# starts the workload {}", starts == 1 ? "once" : fmt::format("{} times", starts));
+  if (const std::size_t more = workload_starts(plan.further); more > 0)
+    text += fmt::format(", and up to {} times more until the overhead is known to be above or below {} (perturbation.most_repeats)", more,
+                        plan.config.perturbation.limit);
   if (const double budget_s = plan.config.run.budget_s; budget_s > 0)
     text += fmt::format(", or less often where that takes more than {:g} s: repetitions are left out first, then counters, then operators",
                         budget_s);

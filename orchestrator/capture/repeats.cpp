@@ -37,10 +37,16 @@ void RepeatedPasses::run_before(std::span<const Pass> passes, PassRunner& runner
   run_step(*this, runner);
 }
 
-Repeats RepeatedPasses::run_after(std::span<const Pass> passes, PassRunner& runner, const Capture& capture) {
+Repeats RepeatedPasses::run_after(const AfterCapture& what, PassRunner& runner, const Capture& capture) {
   go_on_after(capture);
+  all_.assign(what.passes.begin(), what.passes.end());
+  planned_ = all_.size();
+  all_.insert(all_.end(), what.further.begin(), what.further.end());
+  trace_ = what.trace;
+  pairs_ = config_.perturbation.repeats;
   at_ = 0;
-  run_before(passes, runner);
+  run_before(all_, runner);
+  if (repeats_.end == RepeatsEnd::kFixed && !what.further.empty()) repeats_.end = RepeatsEnd::kMost;
   return std::move(repeats_);
 }
 
@@ -94,6 +100,11 @@ void RepeatedPasses::go_on_after(const Capture& capture) {
 std::optional<Pass> RepeatedPasses::next_after() {
   for (; at_ < passes_.size(); ++at_) {
     const Pass& pass = passes_[at_];
+    if (pass.kind == PassKind::kUnprofiled && at_ >= planned_) {
+      if (may_go_on(pass)) return within_budget(unprofiled_after(passes_[at_++]));
+      at_ = passes_.size();
+      return std::nullopt;
+    }
     if (pass.kind == PassKind::kUnprofiled) {
       const auto why = no_further(pass);
       if (!why) return within_budget(unprofiled_after(passes_[at_++]));
@@ -107,6 +118,42 @@ std::optional<Pass> RepeatedPasses::next_after() {
   return std::nullopt;
 }
 
+// One more pair than perturbation.repeats says. Those that are not run are not reported one by one: they were never certain.
+bool RepeatedPasses::may_go_on(const Pass& pass) {
+  if (repeats_.end != RepeatsEnd::kFixed) return false;  // those that were certain did not all run
+  const bool useful = pairs_ == config_.perturbation.repeats || repeats_.after.size() >= counted_ + 2;
+  if (verdict().stopped() || !captured_ || verdict().failure() || !traced_ || !useful) {
+    repeats_.end = RepeatsEnd::kStopped;
+    return false;
+  }
+  const std::vector<int> looks = analysis::overhead_looks(config_.perturbation.repeats, config_.perturbation.most_repeats);
+  if (std::find(looks.begin(), looks.end(), pairs_) != looks.end() && is_decided()) {
+    repeats_.end = RepeatsEnd::kDecided;
+    return false;
+  }
+  if (!fits(unprofiled_s_ + traced_s_) || runner_->time().refusal(pass)) {
+    repeats_.end = RepeatsEnd::kBudget;
+    return false;
+  }
+  ++pairs_;
+  counted_ = repeats_.after.size();
+  return true;
+}
+
+// True also where more passes would not decide it: there is no stage that they could be compared by.
+bool RepeatedPasses::is_decided() {
+  const Trace& trace = trace_();
+  if (verdict().failure()) return true;
+  const analysis::StagedTrace staged(trace, warmup_rule(config_));
+  const PassKind tracer = tracing_pass(plan_.tracer);
+  Ns duration_ns = 0;
+  for (const PassRecord& record : runner_->records())
+    if (record.kind == tracer && record.outcome == PassOutcome::kOk) duration_ns = record.duration_ns;
+  const Perturbation so_far =
+      analysis::overhead_so_far(repeats_, analysis::pass_times(tracer, staged, duration_ns), staged, overhead_rule(config_));
+  return !so_far.decision || so_far.decision->undecided.empty();
+}
+
 // Where it returns false, the pass and its export are skipped.
 bool RepeatedPasses::may_repeat(std::size_t at) {
   const auto late = runner_->time().refusal(passes_[at]);
@@ -115,6 +162,7 @@ bool RepeatedPasses::may_repeat(std::size_t at) {
       late ? *late : Remark{Code::kNote, {verdict().stopped() ? "the run was ended early" : "it would not fit into perturbation.budget_s"}};
   runner_->skip(passes_[at], why);
   if (passes_[at].kind == PassKind::kNsysRepeat) runner_->skip(passes_[at + 1], why);
+  repeats_.end = verdict().stopped() ? RepeatsEnd::kStopped : RepeatsEnd::kBudget;
   repeats_.notes.push_back(fmt::format("{} was left out: {}", passes_[at].process.label, text_of(why)));
   return false;
 }
@@ -139,7 +187,8 @@ std::string RepeatedPasses::why_not_compare() const {
 
 void RepeatedPasses::leave_out(std::size_t from, const Remark& why) {
   int left_out = 0;
-  for (const Pass& pass : passes_.subspan(from)) {
+  repeats_.end = verdict().stopped() || verdict().failure() || !traced_ || !captured_ ? RepeatsEnd::kStopped : RepeatsEnd::kBudget;
+  for (const Pass& pass : passes_.subspan(from, planned_ - from)) {
     runner_->skip(pass, why);
     left_out += pass.kind == PassKind::kUnprofiled;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,13 +12,18 @@ namespace nl::orchestrator {
 
 // The plan's passes that measure the overhead of tracing, in turn with the capture: unprofiled, the capture, unprofiled, the
 // capture once more … None is begun that would not end within perturbation.budget_s, judged by those before it.
+// After those of perturbation.repeats more follow, as long as the overhead is neither above nor below perturbation.limit for sure.
 // Trouble in one of them is noted and does not fail the run.
 class RepeatedPasses : public Step {
  public:
   explicit RepeatedPasses(const Plan& plan) : plan_(plan), config_(plan.config) {}
 
   void run_before(std::span<const Pass> passes, PassRunner& runner);  // the capture
-  Repeats run_after(std::span<const Pass> passes, PassRunner& runner, const Capture& capture);
+  struct AfterCapture {
+    std::span<const Pass> passes, further;     // those of perturbation.repeats; those that may follow
+    std::function<const Trace&()> trace = {};  // reads the capture where it was not read yet; asked where further passes may follow
+  };
+  Repeats run_after(const AfterCapture& what, PassRunner& runner, const Capture& capture);
 
   std::optional<Pass> next() override;
   void take(const Pass& pass, const ProcessResult* result, PassRecord& record) override;
@@ -27,6 +33,8 @@ class RepeatedPasses : public Step {
   std::optional<Pass> next_before();
   std::optional<Pass> next_after();
   bool may_repeat(std::size_t at);
+  bool may_go_on(const Pass& pass);
+  bool is_decided();
   void go_on_after(const Capture& capture);
   Pass within_budget(Pass pass) const;
   Pass unprofiled_after(Pass pass) const;
@@ -47,6 +55,11 @@ class RepeatedPasses : public Step {
   const Config& config_;
   PassRunner* runner_ = nullptr;
   std::span<const Pass> passes_;
+  std::vector<Pass> all_;    // after the capture, those beyond perturbation.repeats last
+  std::size_t planned_ = 0;  // of all_, those of perturbation.repeats
+  std::size_t counted_ = 0;  // of repeats_.after, when the latest pair was begun
+  int pairs_ = 0;            // that were begun
+  std::function<const Trace&()> trace_;
   Repeats repeats_;
   std::size_t at_ = 0;  // the next of passes_
   bool after_ = false, captured_ = false;

@@ -47,7 +47,7 @@ struct LedgerOptions {  // where every run is recorded as it ends (orchestrator/
   std::string path = {};  // a file, or postgresql://…; empty: $NL_STAGE_LEDGER, else in the user's data folder
   int keep_last = 0;      // runs; 0: all
   bool keep_tagged = true;
-  std::string part_of = {};  // no key: try and bisect set it for their rounds, which ls and trends leave out
+  std::string part_of = {};  // no key: try, bisect and suite set it for the runs that ls and trends leave out
 };
 
 struct WorkloadOptions {
@@ -136,8 +136,10 @@ struct NcuOptions {
 };
 
 struct PerturbationOptions {
-  int repeats = 3;                 // unprofiled passes, and as many traced ones, the capture among them; 0: none
-  double budget_s = 180;           // for all passes that are run for this alone
+  int repeats = 3;           // unprofiled passes, and as many traced ones, the capture among them; 0: none
+  int most_repeats = 0;      // so many of each where fewer do not tell the overhead from the limit; no more than `repeats`: just those
+  std::string limit = "5%";  // of the overhead; more is warned of
+  double budget_s = 180;     // for all passes that are run for this alone
   std::string calibrate = "auto";  // time a loop of launches under the tracers; auto: where the trace shows that their cost may matter
 };
 

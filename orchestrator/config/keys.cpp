@@ -177,6 +177,10 @@ const std::vector<ConfigKey> kNcuKeys = {
 const std::vector<ConfigKey> kMeasureKeys = {
     {NL_KEY(perturbation, repeats), .help = "unprofiled passes, and as many traced ones, that tell the overhead of tracing; 0: none",
      .least = 0, .most = 100},
+    {NL_KEY(perturbation, most_repeats),
+     .help = "so many where fewer do not decide whether the overhead is above the limit; 0: never more than perturbation.repeats",
+     .least = 0, .most = 100},
+    {NL_KEY(perturbation, limit), .help = "overhead of tracing that is warned of, such as 5% or 0.05", .not_empty = true},
     {NL_KEY(perturbation, budget_s), .help = "seconds for those passes together; what would not fit is left out", .least = 0,
      .most = kMonth},
     {NL_KEY(perturbation, calibrate),

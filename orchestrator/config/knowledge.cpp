@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/error.h"
+#include "orchestrator/config/units.h"
 #include "orchestrator/config/yaml_file.h"
 
 namespace fs = std::filesystem;
@@ -109,7 +110,14 @@ void add_folder(const fs::path& folder, std::vector<DeviceTableEntry>& table) {
 analysis::AnalysisOptions analysis_options(const Config& config) {
   return {{config.run.stages, static_cast<std::size_t>(config.run.top_n_kernels)},
           warmup_rule(config),
-          {count_of(config.model, "batch_size"), count_of(config.model, "prompt_tokens"), count_of(config.model, "decode_tokens")}};
+          {count_of(config.model, "batch_size"), count_of(config.model, "prompt_tokens"), count_of(config.model, "decode_tokens")},
+          overhead_rule(config)};
+}
+
+analysis::OverheadRule overhead_rule(const Config& config) {
+  const PerturbationOptions& options = config.perturbation;
+  return {share_in(options.limit).value_or(kOverheadLimit), analysis::overhead_looks(options.repeats, options.most_repeats).size(),
+          config.run.stages};
 }
 
 analysis::Knowledge load_knowledge(const Config& config) {

@@ -19,6 +19,9 @@ analysis::Knowledge load_knowledge(const Config& config);
 
 analysis::AnalysisOptions analysis_options(const Config& config);
 
+// perturbation.limit, the looks that perturbation.repeats and most_repeats allow, and the stages that are asked about.
+analysis::OverheadRule overhead_rule(const Config& config);
+
 // analysis.warmup and analysis.warmup_factor as the analysis takes them. Error(kConfig) where warmup is neither a word nor a
 // number; load_config() asks too.
 analysis::WarmupRule warmup_rule(const Config& config);

@@ -10,7 +10,8 @@ namespace {
 
 using Unit = std::pair<std::string_view, double>;
 
-constexpr Unit kTimes[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+constexpr Unit kTimes[] = {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+constexpr Unit kShares[] = {{"", 1}, {"%", 0.01}};
 constexpr Unit kSizes[] = {{"", 1},
                            {"B", 1},
                            {"kB", 1e3},
@@ -37,6 +38,8 @@ std::optional<double> in_units(std::string_view text, std::span<const Unit> unit
 }  // namespace
 
 std::optional<double> seconds_in(std::string_view text) { return in_units(text, kTimes); }
+
+std::optional<double> share_in(std::string_view text) { return in_units(text, kShares); }
 
 std::optional<std::uint64_t> bytes_in(std::string_view text) {
   const auto bytes = in_units(text, kSizes);

@@ -172,11 +172,15 @@ std::vector<Check> timing_warnings(const Host& host, const std::vector<GpuState>
 }
 
 std::vector<Check> timing_checks(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble,
-                                 const std::vector<std::string>& waived) {
+                                 const std::vector<std::string>& waived, const std::vector<std::string>& warnings) {
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   std::vector<Check> checks = timing_warnings(host, gpus, trouble);
   for (std::size_t i = 0; i < checks.size(); ++i) {
     if (checks[i].level == CheckLevel::kOk) continue;
-    const bool may = std::find(waived.begin(), waived.end(), kTimingChecks[i]) != waived.end();
+    const bool may = has(waived, kTimingChecks[i]);
+    if (!may && has(warnings, kTimingChecks[i])) continue;
     checks[i].level = may ? CheckLevel::kWarning : CheckLevel::kBlocked;
     if (may) checks[i].finding += " (waived)";
     else checks[i].fix += fmt::format("   # or waive it: --waive {}", kTimingChecks[i]);

@@ -30,8 +30,8 @@ std::vector<std::string> timing_check_names();
 // One check each, by id "timing.clocks", as a warning where timings suffer.
 std::vector<Check> timing_warnings(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble);
 
-// The same for commands that only time: a failed check blocks them, unless it is in `waived`.
+// The same for commands that only time: a failed check blocks them, unless it is in `waived`, or only a warning to them.
 std::vector<Check> timing_checks(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble,
-                                 const std::vector<std::string>& waived);
+                                 const std::vector<std::string>& waived, const std::vector<std::string>& warnings = {});
 
 }  // namespace nl::orchestrator

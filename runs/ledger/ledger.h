@@ -31,7 +31,7 @@ struct LedgerEntry {
   std::string revision;                 // of the workload's repository; empty: none
   std::optional<bool> modified;
   std::string command;
-  std::string part_of;           // "try" or "bisect" of their rounds; empty: a run of its own
+  std::string part_of;           // "try", "bisect" or "suite" of their rounds and timing runs; empty: a run of its own
   std::filesystem::path bundle;  // where it was made; may be gone, or on another machine
   std::vector<std::string> tags;
   std::map<std::string, double> metrics;  // those that the filter names, where the run has them

@@ -159,6 +159,8 @@ void CommandQueue::finish(const QueueEntry& entry) const {
   fs::remove(running(entry.number), ignored);
 }
 
+void CommandQueue::add_again(const QueueEntry& entry) const { write_file_whole(queued(entry.number), exporters::json_text(entry)); }
+
 std::vector<QueueEntry> CommandQueue::recover() const {
   std::vector<QueueEntry> left;
   for (const int number : numbers_in(running_)) {
@@ -170,6 +172,11 @@ std::vector<QueueEntry> CommandQueue::recover() const {
   }
   for (const QueueEntry& entry : left) put_back(entry);
   return left;
+}
+
+bool CommandQueue::is_queued(int number) const {
+  std::error_code ignored;
+  return fs::exists(queued(number), ignored);
 }
 
 bool CommandQueue::is_empty() const { return numbers_in(folder_ / "queued").empty(); }

@@ -36,9 +36,11 @@ class CommandQueue {
   std::optional<QueueEntry> take() const;        // the oldest: it runs now, for one attempt more; nothing: none waits
   void put_back(const QueueEntry& entry) const;  // to be run again, before those that came after it
   void finish(const QueueEntry& entry) const;
+  void add_again(const QueueEntry& entry) const;  // under its number, after it was finished
   // Puts back the entries of a runner on this machine that was killed. The caller must hold the machine's lock.
   std::vector<QueueEntry> recover() const;
 
+  bool is_queued(int number) const;
   bool is_empty() const;  // nothing waits; files that are damaged wait, too
   std::vector<QueueEntry> waiting() const;
   std::vector<QueueEntry> running() const;  // on this machine

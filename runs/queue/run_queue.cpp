@@ -11,6 +11,7 @@
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/process/process.h"
 #include "orchestrator/process/tree.h"
+#include "runs/queue/failures.h"
 #include "runs/queue/machine_lock.h"
 
 namespace nl::runs {
@@ -105,10 +106,12 @@ void pause_or_signal(double seconds) {
 
 class QueueRunner {
  public:
-  QueueRunner(const CommandQueue& queue, const QueueOptions& options, GpuActivity* gpu) : queue_(queue), options_(options), gpu_(gpu) {}
+  QueueRunner(const CommandQueue& queue, const QueueOptions& options, GpuActivity* gpu)
+      : queue_(queue), failures_(queue), options_(options), gpu_(gpu) {}
 
   QueueResult run(const std::optional<MachineLock::Owner>& killed) {
     recover(killed);
+    retry_remembered();
     while (!ended()) {
       if (queue_.is_empty()) {
         if (!options_.stay) break;
@@ -130,6 +133,20 @@ class QueueRunner {
     if (killed) end_processes(processes_with(kLockHolderVariable, lock_holder(killed->pid, options_.lock)));
     for (const QueueEntry& entry : queue_.recover())
       queue_.log(fmt::format("REQUEUE {:06} attempt={} reason=\"its runner was killed\"", entry.number, entry.attempts));
+  }
+
+  // What failed in earlier sessions, as far as it may be tried again.
+  void retry_remembered() {
+    for (const QueueFailure& failure : failures_.list()) {
+      if (failure.failures > options_.retry_failed || queue_.is_queued(failure.entry.number)) continue;
+      queue_.add_again(failure.entry);
+      queue_.log(fmt::format("RETRY {:06} failures={}", failure.entry.number, failure.failures));
+    }
+  }
+
+  int failures_of(const QueueEntry& entry) const {
+    const auto failure = failures_.of(entry.number);
+    return failure ? failure->failures : 0;
   }
 
   void end_processes(const std::vector<TreeProcess>& left) {
@@ -181,7 +198,7 @@ class QueueRunner {
   void run_entry(const QueueEntry& entry) {
     busy_with_.clear();
     EntryRecord record{entry, {}, 0, 0, queue_.log_of(entry), {}, false};
-    if (entry.attempts > options_.attempts) return give_up(std::move(record));
+    if (entry.attempts - failures_of(entry) > options_.attempts) return give_up(std::move(record));
     queue_.log(fmt::format("START {:06} attempt={} log={} command={}", entry.number, entry.attempts, record.log.string(),
                            command_on_one_line(entry.command)));
     RunWatch watch(record.log, options_.stall_s, options_.look_s, gpu_);
@@ -220,10 +237,14 @@ class QueueRunner {
     close_entry(std::move(record));
   }
 
-  // What was disturbed or interrupted is run again; what failed by itself would fail again.
+  // What was disturbed or interrupted is run again. What failed by itself mostly fails again, so only as often as --retry-failed says.
   void close_entry(EntryRecord record) {
-    const bool disturbed = record.outcome == EntryOutcome::kOverlapped && record.entry.attempts < options_.attempts;
-    record.queued_again = disturbed || record.outcome == EntryOutcome::kInterrupted;
+    const bool failed = record.outcome == EntryOutcome::kFailed || record.outcome == EntryOutcome::kStalled;
+    const int failures = failures_of(record.entry) + (failed ? 1 : 0);
+    const bool disturbed = record.outcome == EntryOutcome::kOverlapped && record.entry.attempts - failures < options_.attempts;
+    record.queued_again = disturbed || record.outcome == EntryOutcome::kInterrupted || (failed && failures <= options_.retry_failed);
+    if (record.outcome == EntryOutcome::kOk) failures_.forget(record.entry.number);
+    else if (failed || record.outcome == EntryOutcome::kGivenUp || record.outcome == EntryOutcome::kOverlapped) remember(record);
     queue_.log(fmt::format("END {:06} attempt={} status={} outcome={} seconds={:.1f} log={}{}", record.entry.number, record.entry.attempts,
                            record.exit_status, outcome_name(record.outcome), record.seconds, record.log.string(),
                            record.detail.empty() ? "" : fmt::format(" reason=\"{}\"", record.detail)));
@@ -233,7 +254,14 @@ class QueueRunner {
     result_.attempts.push_back(std::move(record));
   }
 
+  // A disturbance that is tried again is no failure yet.
+  void remember(const EntryRecord& record) {
+    if (record.outcome == EntryOutcome::kOverlapped && record.queued_again) return;
+    failures_.remember(record);
+  }
+
   const CommandQueue& queue_;
+  const QueueFailures failures_;
   const QueueOptions& options_;
   GpuActivity* gpu_;
   QueueResult result_;

@@ -13,6 +13,7 @@ struct QueueOptions {
   double gpu_wait_s = -1;      // for an idle GPU; negative: as long as it takes, 0: not at all
   double stall_s = 600;        // without output, processor or GPU time: the run is ended; 0: never
   int attempts = 3;            // of a run that was disturbed, or whose runner was killed
+  int retry_failed = 0;        // queue what fails again, until it has failed so often and once more; also what failed before
   bool stay = false;           // and wait for further entries when the queue is empty
   double look_s = 1;           // between two looks at the GPU and the run; NVML takes some milliseconds
   std::filesystem::path lock;  // machine_lock_file()

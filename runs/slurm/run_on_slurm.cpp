@@ -68,7 +68,7 @@ class ClusterRun {
     remove_scraps();
     std::sort(result_.tasks.begin(), result_.tasks.end(),
               [](const TaskRecord& a, const TaskRecord& b) { return a.task.number < b.task.number; });
-    finish_suite(result_);
+    finish_suite(result_, request_.suite.update_expectations);
     return std::move(result_);
   }
 
@@ -87,6 +87,7 @@ class ClusterRun {
     words.insert(words.end(),
                  {slurm.program.empty() ? own_program() : slurm.program, "suite", suite().file.string(), "--out", result_.out.string()});
     for (const std::string& name : suite().waived) words.insert(words.end(), {"--waive", name});
+    for (const std::string& pattern : suite().chosen) words.insert(words.end(), {"--target", pattern});
     for (const std::string& set : request_.suite.sets) words.insert(words.end(), {"--set", set});
     words.insert(words.end(), {"--set", "ledger.enabled=false"});  // one process writes into it: this one
     return words;
@@ -268,7 +269,9 @@ Collector ledger_collector(const std::vector<std::string>& sets) {
     try {
       const auto file = run_json_of(record.bundle);
       const std::string text = read_run_text(file);
-      const LedgerRecord recorded = record_run(options, read_run(text, file), text, record.bundle);
+      LedgerOptions own = options;
+      if (!record.task.profiled) own.part_of = kPartOfSuite;
+      const LedgerRecord recorded = record_run(own, read_run(text, file), text, record.bundle);
       return recorded.failure ? recorded.failure->message : std::string();
     } catch (const Error& error) {
       return error.message;

@@ -15,6 +15,8 @@ namespace {
 
 constexpr const char* kSuiteProfiles[] = {"none", "light", "deep"};
 
+std::optional<std::int64_t> size_or_none(std::int64_t size) { return size > 0 ? std::optional(size) : std::nullopt; }
+
 SuiteRunReport run_report(const SuiteResult& result, const TaskRecord& record) {
   return {static_cast<std::uint64_t>(record.task.number),
           static_cast<std::uint64_t>(record.task.repetition),
@@ -25,7 +27,10 @@ SuiteRunReport run_report(const SuiteResult& result, const TaskRecord& record) {
           record.bundle.empty() ? "" : std::filesystem::relative(record.bundle, result.out).string(),
           record.seconds,
           record.stage_ms,
-          record.detail};
+          record.detail,
+          size_or_none(record.task.size),
+          static_cast<std::uint64_t>(record.attempts),
+          record.reused};
 }
 
 std::vector<SuiteTargetReport> target_reports(const SuiteResult& result) {
@@ -49,7 +54,12 @@ SuitePairReport pair_report(const Suite& suite, const PairResult& pair) {
           pair.low,
           pair.high,
           std::string(verdict_name(pair.verdict)),
-          pair.note};
+          pair.note,
+          outputs_name(pair),
+          size_or_none(pair.size),
+          pair.expectation ? pair.expectation->speedup : std::nullopt,
+          pair.expectation ? expectation_name(pair.expectation->verdict) : "",
+          pair_remarks(pair)};
 }
 
 double median_of(std::vector<double> values) {
@@ -91,11 +101,21 @@ TextTable pair_table(const std::vector<PairResult>& pairs) {
   return table;
 }
 
+// That the pair's figures are of, else where it begins.
+std::int64_t size_shown(const SuiteResult& result, std::size_t target) {
+  for (const PairResult& pair : result.pairs)
+    if (pair.size > 0 && (pair.pair.baseline == target || pair.pair.optimised == target)) return pair.size;
+  for (const TaskRecord& record : result.tasks)
+    if (record.task.target == target) return record.task.size;
+  return 0;
+}
+
 Cells target_cells(const SuiteResult& result, std::size_t target) {
   std::vector<double> seconds;
   std::string profile = "-";
+  const std::int64_t size = size_shown(result, target);
   for (const TaskRecord& record : result.tasks) {
-    if (record.task.target != target || record.outcome != TaskOutcome::kOk) continue;
+    if (record.task.target != target || record.outcome != TaskOutcome::kOk || record.task.size != size) continue;
     if (record.task.profiled) profile = std::filesystem::relative(record.bundle, result.out).string();
     else seconds.push_back(record.seconds);
   }
@@ -156,6 +176,10 @@ std::string suite_json(const SuiteResult& result) {
   for (const PairResult& pair : result.pairs) report.pairs.push_back(pair_report(suite, pair));
   report.orphans = result.orphans;
   report.targets = target_reports(result);
+  report.chosen = suite.chosen;
+  report.expectations = suite.expectations.string();
+  report.machine = result.machine;
+  report.changes = result.changes;
   return exporters::suite_to_json(report);
 }
 
@@ -168,6 +192,7 @@ std::string suite_text(const SuiteResult& result, std::size_t width) {
   if (!result.pairs.empty()) text += fitted(pair_table(result.pairs), width).text;
   for (const PairResult& pair : result.pairs)
     if (!pair.note.empty()) text += wrapped(fmt::format("{}: {}", pair.pair.name, pair.note), width, 0, 2) + "\n";
+  for (const std::string& line : remark_lines(result)) text += wrapped(line, width, 0, 2) + "\n";
   text += (result.pairs.empty() ? "" : "\n") + fitted(std::move(targets), width).text;
   if (const std::string trouble = trouble_lines(result); !trouble.empty()) text += "\n" + trouble;
   return text;
@@ -182,6 +207,9 @@ std::string outcome_markdown(const SuiteResult& result) {
     text += "| pair | measured | baseline ms | optimised ms | speed-up (95 %) | verdict |\n| --- | --- | --- | --- | --- | --- |\n";
     for (const PairResult& pair : result.pairs) text += pair_row(pair);
   }
+  const std::vector<std::string> remarks = remark_lines(result);
+  if (!remarks.empty() && !text.empty()) text += "\n";
+  for (const std::string& line : remarks) text += fmt::format("- {}\n", line);
   text += target_rows(result);
   if (const std::string trouble = trouble_lines(result); !trouble.empty()) text += "\n## Not counted\n\n" + trouble;
   return text + "\n";

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
+#include <set>
 
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
@@ -12,6 +15,9 @@
 #include "orchestrator/process/interrupts.h"
 #include "runs/queue/machine_lock.h"
 #include "runs/queue/queue.h"
+#include "runs/suite/pair_outputs.h"
+#include "runs/suite/progress.h"
+#include "runs/suite/sizes.h"
 
 namespace nl::runs {
 namespace fs = std::filesystem;
@@ -19,22 +25,112 @@ namespace {
 
 std::string utc_now() { return utc_text(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())); }
 
-void run_tasks(SuiteResult& result, const std::vector<std::string>& sets) {
-  for (const SuiteTask& task : plan_tasks(result.suite)) {
-    if (Interrupts::signal() != 0) return;
-    log_suite(result.out, fmt::format("START {:03} {}", task.number, task_name(result.suite, task)));
-    const bool first = task.repetition == 1 && !task.profiled;
-    result.tasks.push_back(run_task(
-        result.suite, task, {task_folder(result.out, result.suite, task), result.out / "warmup", first ? result.suite.warmup : 0, sets}));
-    log_suite(result.out, end_line(result.suite, result.tasks.back()));
-  }
+// The folder, or the first beside it that is not there: an attempt before may have left something.
+fs::path unused(const fs::path& folder) {
+  std::error_code ignored;
+  fs::path place = folder;
+  for (int number = 2; fs::exists(place, ignored); ++number) place = folder.string() + fmt::format("-again-{}", number);
+  return place;
 }
+
+constexpr const char* kVirtualMachineCheck = "virtual_machine";
+
+// The tasks of a suite on this machine, one after another.
+class LocalTasks {
+ public:
+  LocalTasks(const SuiteRequest& request, SuiteResult& result, SuiteProgress progress)
+      : request_(request), result_(result), progress_(std::move(progress)) {}
+
+  void run() {
+    const std::vector<SuiteTask> planned = plan_tasks(suite());
+    for (SuiteTask task : planned)
+      if (!task.profiled) run_task_at(task, first_size(task.target));
+    for (const std::vector<std::size_t>& group : sized_groups(suite())) raise(group);
+    for (SuiteTask task : planned)
+      if (task.profiled) run_task_at(task, sizes_.contains(task.target) ? sizes_.at(task.target) : first_size(task.target));
+  }
+
+ private:
+  const Suite& suite() const { return result_.suite; }
+
+  std::int64_t first_size(std::size_t target) const {
+    const SizeRange* range = size_range_of(suite(), target);
+    return range != nullptr ? range->values.front() : 0;
+  }
+
+  // Once more with more work, as long as that may decide a pair, and there is more.
+  void raise(const std::vector<std::size_t>& group) {
+    const SizeRange& range = *size_range_of(suite(), group.front());
+    for (std::size_t next = 1; next < range.values.size() && Interrupts::signal() == 0; ++next) {
+      const std::string why = why_group_larger(group, range);
+      if (why.empty()) return;
+      log_suite(result_.out, fmt::format("SIZE {} reason=\"{}\"", range.values[next], why));
+      Suite part = suite();
+      part.profile = SuiteProfile::kNone;
+      part.targets.clear();
+      for (const std::size_t target : group) part.targets.push_back(suite().targets[target]);
+      const std::size_t before = result_.tasks.size();
+      for (SuiteTask task : plan_tasks(part)) {
+        task.target = group[task.target];
+        run_task_at(task, range.values[next]);
+      }
+      // What fails with more work fails with still more: memory is at its end.
+      if (std::any_of(result_.tasks.begin() + static_cast<std::ptrdiff_t>(before), result_.tasks.end(),
+                      [](const TaskRecord& record) { return record.outcome != TaskOutcome::kOk; }))
+        return;
+      for (const std::size_t target : group) sizes_[target] = range.values[next];
+    }
+  }
+
+  std::string why_group_larger(const std::vector<std::size_t>& group, const SizeRange& range) const {
+    for (const PairResult& pair : judge_pairs(suite(), at_last_size(suite(), result_.tasks))) {
+      if (std::find(group.begin(), group.end(), pair.pair.optimised) == group.end()) continue;
+      if (const std::string why = why_larger(pair, range); !why.empty()) return fmt::format("{}: {}", pair.pair.name, why);
+    }
+    return {};
+  }
+
+  void run_task_at(SuiteTask task, std::int64_t size) {
+    if (Interrupts::signal() != 0) return;
+    task.size = size;
+    task.number = static_cast<int>(result_.tasks.size()) + 1;
+    if (auto record = request_.resume ? progress_.finished(suite(), task) : std::nullopt) {
+      log_suite(result_.out, fmt::format("KEEP {:03} {} bundle={}", task.number, task_name(suite(), task), record->bundle.string()));
+      return result_.tasks.push_back(std::move(*record));
+    }
+    result_.tasks.push_back(attempts_of(task));
+    progress_.note(suite(), result_.tasks.back());
+  }
+
+  // What fails is run again as often as --retry-failed allows; each attempt leaves its bundle.
+  TaskRecord attempts_of(const SuiteTask& task) {
+    const bool first = !task.profiled && warmed_.insert({task.target, task.size}).second;
+    TaskRecord record;
+    for (int attempt = 1; attempt <= 1 + request_.retry_failed; ++attempt) {
+      const std::string again = attempt > 1 ? fmt::format(" attempt={}", attempt) : "";
+      log_suite(result_.out, fmt::format("START {:03} {}{}", task.number, task_name(suite(), task), again));
+      record =
+          run_task(suite(), task,
+                   {unused(task_folder(result_.out, suite(), task)), result_.out / "warmup", first ? suite().warmup : 0, request_.sets});
+      record.attempts = attempt;
+      log_suite(result_.out, end_line(suite(), record) + again);
+      if (record.outcome != TaskOutcome::kFailed || Interrupts::signal() != 0) break;
+    }
+    return record;
+  }
+
+  const SuiteRequest& request_;
+  SuiteResult& result_;
+  SuiteProgress progress_;
+  std::set<std::pair<std::size_t, std::int64_t>> warmed_;  // targets, by size
+  std::map<std::size_t, std::int64_t> sizes_;              // that were raised, by target
+};
 
 }  // namespace
 
 fs::path make_suite_folder(const SuiteRequest& request) {
   const fs::path out = fs::absolute(results_folder(request.out, "suites", request.suite.name));
-  make_results_folder(out);
+  if (!request.resume) make_results_folder(out);
   return out;
 }
 
@@ -48,22 +144,34 @@ std::string end_line(const Suite& suite, const TaskRecord& record) {
 
 std::vector<Check> check_environment(const Suite& suite) {
   const Host host = host_itself();
+  std::vector<std::string> warnings = {kVirtualMachineCheck};  // most GPUs are rented, and a pair is timed in turn on the same one
+  std::erase_if(warnings, [&](const std::string& name) {
+    return std::find(suite.required.begin(), suite.required.end(), name) != suite.required.end();
+  });
   std::string trouble;
   const auto gpus = read_gpu_states(find_nvml({}, host), host.variable("CUDA_VISIBLE_DEVICES"), trouble);
-  return timing_checks(host, gpus, trouble, suite.waived);
+  return timing_checks(host, gpus, trouble, suite.waived, warnings);
 }
 
-void finish_suite(SuiteResult& result) {
+void finish_suite(SuiteResult& result, bool update_expectations) {
   result.interrupt_signal = Interrupts::signal();
   result.ended_at = utc_now();
-  result.pairs = judge_pairs(result.suite, result.tasks);
+  const std::vector<TaskRecord> judged = at_last_size(result.suite, result.tasks);
+  result.pairs = judge_pairs(result.suite, judged);
+  tell_sizes(result.suite, result.tasks, result.pairs);
+  check_outputs(result.suite, judged, result.pairs);
+  judge_expectations(result, update_expectations && result.interrupt_signal == 0);
   write_file_whole(result.out / "suite.json", suite_json(result));
   write_file_whole(result.out / "suite.md", suite_markdown(result));
 }
 
 SuiteResult run_suite(const SuiteRequest& request) {
   Interrupts interrupts;
+  if (request.resume && request.out.empty())
+    throw Error(ErrorKind::kUsage, "which suite is to be resumed?", "--resume", "name the folder of its results with --out DIR");
   SuiteResult result{request.suite, "local", {}, {}, {}, {}, {}, {}, make_suite_folder(request), 0};
+  SuiteProgress progress =
+      request.resume ? SuiteProgress::read(result.out, request.suite, request.sets) : SuiteProgress(result.out, request.sets);
   for (const std::size_t orphan : find_pairs(result.suite).orphans) result.orphans.push_back(result.suite.targets[orphan].name);
   const fs::path lock_file = machine_lock_file();
   const auto lock = MachineLock::wait_for(lock_file, "suite " + request.suite.file.string());
@@ -71,9 +179,9 @@ SuiteResult run_suite(const SuiteRequest& request) {
   if (lock) {
     if (!lock->held_above_us()) setenv(kLockHolderVariable, lock_holder(getpid(), lock_file).c_str(), 1);
     result.checks = check_environment(result.suite);
-    if (!result.blocked()) run_tasks(result, request.sets);
+    if (!result.blocked()) LocalTasks(request, result, std::move(progress)).run();
   }
-  finish_suite(result);
+  finish_suite(result, request.update_expectations);
   return result;
 }
 

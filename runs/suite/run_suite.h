@@ -10,6 +10,7 @@
 
 #include "model/identity.h"
 #include "orchestrator/doctor/doctor.h"
+#include "runs/suite/pair_expectations.h"
 #include "runs/suite/suite.h"
 
 namespace nl::runs {
@@ -28,7 +29,11 @@ struct TaskRecord {
   std::string detail;                      // why it failed
   std::string node = {};                   // of a cluster
   WorkloadIdentity identity = {};          // what was run
+  int attempts = 1;                        // that it took; --retry-failed allows several
+  bool reused = false;                     // of an earlier session: --resume
 };
+
+inline constexpr const char* kPartOfSuite = "suite";  // what the ledger calls timing runs a part of
 
 std::filesystem::path task_folder(const std::filesystem::path& out, const Suite& suite, const SuiteTask& task);
 
@@ -56,7 +61,11 @@ struct PairResult {
   std::optional<double> speedup;                  // ratio of the geometric means
   std::optional<double> low, high;                // 95 % interval of it
   PairVerdict verdict = PairVerdict::kFailed;
-  std::string note;  // why it is not decided
+  std::string note;                                 // why it is not decided
+  OutputAgreement outputs = {};                     // of both halves, where the suite asks for that
+  std::int64_t size = 0;                            // that the figures are of; 0: the pair has none
+  std::string size_note = {};                       // why it was raised, and how far
+  std::optional<PairExpectation> expectation = {};  // nothing: the suite names no file of expectations
 };
 
 struct SuiteResult {
@@ -69,7 +78,9 @@ struct SuiteResult {
   std::vector<std::string> orphans;
   std::filesystem::path out;
   int interrupt_signal = 0;
-  bool blocked() const;  // by a check, so that no run ended well
+  std::string machine = {};               // whose expectations count: "NVIDIA H200"
+  std::vector<std::string> changes = {};  // of the file of expectations, by --update-expectations
+  bool blocked() const;                   // by a check, so that no run ended well
 };
 
 // The pairs of a suite, judged by what its tasks have measured.
@@ -84,6 +95,9 @@ struct SuiteRequest {
   Suite suite;
   std::filesystem::path out;           // new or empty; empty path: a new folder in artifacts/suites
   std::vector<std::string> sets = {};  // of the command line, for all targets
+  bool resume = false;                 // go on with what is in `out`
+  int retry_failed = 0;                // run a task that failed again, at most so often
+  bool update_expectations = false;    // write the speed-ups of these pairs into the file
 };
 
 // Checks the environment, then runs every task on this machine, while no other suite or queue does, and judges the pairs. suite.json,
@@ -99,11 +113,19 @@ void log_suite(const std::filesystem::path& out, const std::string& line);
 // "END 003 attention_baseline-2 outcome=ok seconds=1.2 bundle=…"
 std::string end_line(const Suite& suite, const TaskRecord& record);
 
-// Everything but the tasks: checks of this machine, pairs without a verdict, orphans.
+// What may disturb timings on this machine. A virtual machine is a warning unless the suite requires another.
 std::vector<Check> check_environment(const Suite& suite);
 
-// Judges, and writes suite.json and suite.md.
-void finish_suite(SuiteResult& result);
+// Judges: by time, by outputs and by what is expected; and writes suite.json and suite.md.
+void finish_suite(SuiteResult& result, bool update_expectations = false);
+
+// True where a pair is surely slower than expected on this machine.
+bool below_expectations(const SuiteResult& result);
+
+// What is to be said of a pair beside its speed-up: outputs, sizes, expectations, a sentence each.
+std::vector<std::string> pair_remarks(const PairResult& pair);
+std::string outputs_name(const PairResult& pair);                  // "same", "different" …; empty: not asked for
+std::vector<std::string> remark_lines(const SuiteResult& result);  // of all pairs, and of the suite
 
 std::string suite_json(const SuiteResult& result);
 std::string suite_markdown(const SuiteResult& result);

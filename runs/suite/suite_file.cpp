@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "model/error.h"
@@ -19,6 +20,8 @@ const std::vector<std::string> kProfiles = {"none", "light", "deep"};  // in the
 const std::vector<std::string> kMeasures = {"auto", "run"};            // in the order of Measure::Kind
 constexpr int kMostRepetitions = 1000;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLargest = std::numeric_limits<double>::max();
+constexpr std::int64_t kLargestSize = std::int64_t{1} << 50;
 
 class SuiteFile : YamlFile {
  public:
@@ -39,10 +42,17 @@ class SuiteFile : YamlFile {
          {"timeout", [&](const YamlTree& value) { suite_.timeout_s = time(value, "timeout"); }},
          {"measure", [&](const YamlTree& value) { suite_.measure = measure(value); }},
          {"waive", [&](const YamlTree& value) { read_waived(value); }},
+         {"require", [&](const YamlTree& value) { read_required(value); }},
          {"slurm", [&](const YamlTree& value) { read_slurm(value); }},
+         {"outputs", [&](const YamlTree& value) { suite_.outputs = texts(value, "'outputs'"); }},
+         {"rtol", [&](const YamlTree& value) { suite_.tolerance.relative = tolerance(value, "rtol"); }},
+         {"atol", [&](const YamlTree& value) { suite_.tolerance.absolute = tolerance(value, "atol"); }},
+         {"expectations",
+          [&](const YamlTree& value) { suite_.expectations = (folder_ / text(value, "'expectations'")).lexically_normal(); }},
          {"targets", [&](const YamlTree& value) { read_targets(value); }}});
     if (suite_.targets.empty()) refuse("the suite has no targets", tree_.place, "write targets: and below it NAME: {command: …}");
     check_baselines();
+    check_sizes();
     return std::move(suite_);
   }
 
@@ -94,6 +104,48 @@ class SuiteFile : YamlFile {
     for (const YamlTree& item : value.items) suite_.waived.push_back(words[one_of(item, "'waive'", words)]);
   }
 
+  void read_required(const YamlTree& value) {
+    const Keys words = timing_check_names();
+    want(value, Kind::kList, "'require'", "a list", "write require: [virtual_machine]");
+    for (const YamlTree& item : value.items) suite_.required.push_back(words[one_of(item, "'require'", words)]);
+  }
+
+  double tolerance(const YamlTree& value, const std::string& key) const {
+    return number<double>(value, "'" + key + "'", "a number", fmt::format("such as {}: 1e-3", key), 0, kLargest);
+  }
+
+  // {from: 1024, to: 16384, times: 2, least: 100ms}, or {values: [1024, 3000], least: 1s}
+  SizeRange size_range(const YamlTree& value) const {
+    SizeRange range;
+    std::int64_t from = 0, to = 0;
+    double times = 2;
+    const auto whole_size = [&](const YamlTree& each, const char* key) {
+      return number<std::int64_t>(each, fmt::format("'{}' of 'size'", key), "a whole number above 0", fmt::format("such as {}: 4096", key),
+                                  1, kLargestSize);
+    };
+    read_keys(value, "size",
+              {{"from", [&](const YamlTree& each) { from = whole_size(each, "from"); }},
+               {"to", [&](const YamlTree& each) { to = whole_size(each, "to"); }},
+               {"times",
+                [&](const YamlTree& each) {
+                  times = number<double>(each, "'times' of 'size'", "a number above 1", "such as times: 2", 1.01, 1000);
+                }},
+               {"least", [&](const YamlTree& each) { range.least_s = time(each, "least"); }},
+               {"values", [&](const YamlTree& each) {
+                  want(each, Kind::kList, "'values' of 'size'", "a list", "write values: [1024, 4096]");
+                  for (const YamlTree& item : each.items) range.values.push_back(whole_size(item, "values"));
+                }}});
+    if (range.values.empty()) {
+      if (from == 0 || to < from) refuse("'size' has no range", value.place, "write size: {from: 1024, to: 16384, times: 2}");
+      for (double size = static_cast<double>(from); std::llround(size) < to; size = std::max(size * times, size + 1))
+        range.values.push_back(std::llround(size));
+      range.values.push_back(to);
+    }
+    if (std::adjacent_find(range.values.begin(), range.values.end(), std::greater_equal<>()) != range.values.end())
+      refuse("the values of 'size' do not rise", value.place, "write values: [1024, 4096]");
+    return range;
+  }
+
   void read_slurm(const YamlTree& value) {
     SlurmOptions& slurm = suite_.slurm;
     read_keys(value, "slurm",
@@ -116,17 +168,27 @@ class SuiteFile : YamlFile {
 
   SuiteTarget read_target(const YamlTree::Key& name, const YamlTree& value) {
     SuiteTarget target{name.name, {}, {}, {}, folder_.string(), {}};
+    std::optional<double> relative, absolute;
     read_keys(
         value, fmt::format("target '{}'", name.name),
         {{"command", [&](const YamlTree& each) { target.command = command(each); }},
          {"env", [&](const YamlTree& each) { target.env = variables(each); }},
          {"set", [&](const YamlTree& each) { target.sets = texts(each, "'set'"); }},
          {"directory", [&](const YamlTree& each) { target.directory = (folder_ / text(each, "'directory'")).lexically_normal().string(); }},
+         {"outputs", [&](const YamlTree& each) { target.outputs = texts(each, "'outputs'"); }},
+         {"rtol", [&](const YamlTree& each) { relative = tolerance(each, "rtol"); }},
+         {"atol", [&](const YamlTree& each) { absolute = tolerance(each, "atol"); }},
+         {"size",
+          [&](const YamlTree& each) {
+            target.size = size_range(each);
+            size_places_[name.name] = each.place;
+          }},
          {"baseline", [&](const YamlTree& each) {
             target.baseline = text(each, "'baseline'");
             baseline_places_[name.name] = each.place;
           }}});
     if (target.command.empty()) refuse(fmt::format("target '{}' has no command", name.name), name.place, "write command: python bench.py");
+    if (relative || absolute) target.tolerance = OutputTolerance{relative.value_or(0), absolute.value_or(0)};
     return target;
   }
 
@@ -156,9 +218,34 @@ class SuiteFile : YamlFile {
     }
   }
 
+  // Both halves of a pair do the same work, so one range holds for both, and both must take it.
+  void check_sizes() const {
+    for (const TargetPair& pair : find_pairs(suite_).pairs) {
+      const SuiteTarget &baseline = suite_.targets[pair.baseline], &optimised = suite_.targets[pair.optimised];
+      const SuiteTarget& sized = optimised.size ? optimised : baseline;
+      if (!sized.size) continue;
+      const YamlTree::Place place = size_places_.at(sized.name);
+      if (baseline.size && optimised.size && !(*baseline.size == *optimised.size))
+        refuse(fmt::format("'{}' and '{}' have different sizes", baseline.name, optimised.name), place, "give one of them, for both");
+      for (const SuiteTarget* half : {&baseline, &optimised})
+        if (!takes_size(*half))
+          refuse(fmt::format("the command of '{}' has no {{size}}", half->name), place, "write command: python bench.py --n {size}");
+    }
+    for (const SuiteTarget& target : suite_.targets)
+      if (target.size && !takes_size(target))
+        refuse(fmt::format("the command of '{}' has no {{size}}", target.name), size_places_.at(target.name),
+               "write command: python bench.py --n {size}");
+  }
+
+  static bool takes_size(const SuiteTarget& target) {
+    const auto has = [](const std::string& word) { return word.find(kSizeGap) != std::string::npos; };
+    return std::any_of(target.command.begin(), target.command.end(), has) ||
+           std::any_of(target.env.begin(), target.env.end(), [&](const auto& variable) { return has(variable.second); });
+  }
+
   fs::path folder_;
   Suite suite_;
-  std::map<std::string, YamlTree::Place> baseline_places_;
+  std::map<std::string, YamlTree::Place> baseline_places_, size_places_;
 };
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/run.h"
 #include "runs/ledger/bundles.h"
+#include "runs/suite/pair_outputs.h"
 #include "runs/suite/run_suite.h"
+#include "runs/suite/sizes.h"
 
 namespace nl::runs {
 namespace fs = std::filesystem;
@@ -63,18 +65,40 @@ const char* runner_of(const Suite& suite, const SuiteTask& task) {
   return suite.profile == SuiteProfile::kDeep ? "deep" : "light";
 }
 
-Config config_of(const Suite& suite, const SuiteTask& task, const std::vector<std::string>& sets) {
-  const SuiteTarget& target = suite.targets[task.target];
+Config config_of(const Suite& suite, const SuiteTask& task, const SuiteTarget& target, const std::vector<std::string>& sets) {
   std::vector<std::string> all = {setting("workload.working_directory", target.directory), setting("nsys.timeout_s", suite.timeout_s)};
   if (!target.env.empty()) all.push_back(setting("workload.env", target.env));
   all.insert(all.end(), target.sets.begin(), target.sets.end());
   all.insert(all.end(), sets.begin(), sets.end());
-  return load_config({.runner_file = runner_of(suite, task), .sets = std::move(all), .name = target.name, .command = target.command});
+  Config config =
+      load_config({.runner_file = runner_of(suite, task), .sets = std::move(all), .name = target.name, .command = target.command});
+  if (!task.profiled) config.ledger.part_of = kPartOfSuite;
+  return config;
+}
+
+// With {size} replaced by the size of the work.
+std::string sized(std::string text, std::int64_t size) {
+  for (std::size_t at = 0; (at = text.find(kSizeGap, at)) != std::string::npos;) {
+    const std::string number = std::to_string(size);
+    text.replace(at, kSizeGap.size(), number);
+    at += number.size();
+  }
+  return text;
+}
+
+// The target as this task runs it.
+SuiteTarget target_of(const Suite& suite, const SuiteTask& task) {
+  SuiteTarget target = suite.targets[task.target];
+  const SizeRange* range = size_range_of(suite, task.target);
+  const std::int64_t size = task.size > 0 || range == nullptr ? task.size : range->values.front();
+  if (size == 0) return target;
+  for (std::string& word : target.command) word = sized(std::move(word), size);
+  for (auto& [name, value] : target.env) value = sized(std::move(value), size);
+  return target;
 }
 
 // Files come into memory, caches are filled, kernels are compiled.
-void warm_up(const Suite& suite, const SuiteTask& task, const TaskRequest& request) {
-  const SuiteTarget& target = suite.targets[task.target];
+void warm_up(const Suite& suite, const SuiteTask& task, const SuiteTarget& target, const TaskRequest& request) {
   fs::create_directories(request.logs);
   for (int i = 1; i <= request.warmups && Interrupts::signal() == 0; ++i) {
     ProcessSpec spec;
@@ -148,8 +172,9 @@ std::vector<SuiteTask> plan_tasks(const Suite& suite) {
 
 std::string task_name(const Suite& suite, const SuiteTask& task) {
   const std::string& target = suite.targets[task.target].name;
-  if (task.profiled) return fmt::format("{}-{}", target, suite.profile == SuiteProfile::kDeep ? "deep" : "light");
-  return fmt::format("{}-{}", target, task.repetition);
+  const std::string size = task.size > 0 ? fmt::format("-n{}", task.size) : "";
+  if (task.profiled) return fmt::format("{}{}-{}", target, size, suite.profile == SuiteProfile::kDeep ? "deep" : "light");
+  return fmt::format("{}{}-{}", target, size, task.repetition);
 }
 
 fs::path task_folder(const fs::path& out, const Suite& suite, const SuiteTask& task) {
@@ -160,13 +185,16 @@ TaskRecord run_task(const Suite& suite, const SuiteTask& task, const TaskRequest
   TaskRecord record{task, TaskOutcome::kFailed, {}, {}, 0, {}, {}};
   try {
     fs::create_directories(request.bundle.parent_path());
-    const Config config = config_of(suite, task, request.sets);
-    warm_up(suite, task, request);
+    const SuiteTarget target = target_of(suite, task);
+    const Config config = config_of(suite, task, target, request.sets);
+    warm_up(suite, task, target, request);
     if (Interrupts::signal() == 0) {
       ProcessLauncher launcher;
+      const auto began = fs::file_time_type::clock::now();
       const RunResult result =
           run_workload({.config = config, .out = request.bundle, .echo = Echo::kNothing, .record = record_run}, launcher);
       record = record_of(task, result.run, request.bundle);
+      if (!task.profiled) keep_outputs(request.bundle, target.directory, output_files(suite, task.target), began);
     }
   } catch (const Error& error) {
     if (error.kind == ErrorKind::kConfig || error.kind == ErrorKind::kOutput) throw;

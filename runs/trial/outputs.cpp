@@ -1,8 +1,10 @@
-#include "runs/trial/trial.h"
+#include "runs/trial/outputs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -18,6 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kShownOfLine = 120;
+constexpr auto kClockOfFiles = std::chrono::milliseconds(20);  // how far the times of files lag behind the clock
 
 std::vector<std::string> lines_in(const std::string& text) {
   std::vector<std::string> lines;
@@ -51,7 +54,41 @@ void differ(OutputAgreement& agreement, std::string where) {
   if (agreement.first_difference.empty()) agreement.first_difference = std::move(where);
 }
 
-void compare_lines(const std::vector<RoundOutput>& a, const std::vector<RoundOutput>& b, OutputAgreement& agreement) {
+// How far two numbers are apart, beyond the absolute tolerance, as a share of the larger one; not a number where one of them is none.
+double apart(double x, double y, const OutputTolerance& tolerance) {
+  const double beyond = std::abs(x - y) - tolerance.absolute;
+  return beyond < 0 ? 0 : beyond / std::max({std::abs(x), std::abs(y), 1e-6});
+}
+
+std::vector<std::string_view> words_in(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; (at = line.find_first_not_of(" \t,;:=()[]", at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(" \t,;:=()[]", at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+std::optional<double> number_in_word(std::string_view word) {
+  double value = 0;
+  const auto [stopped, failed] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return failed == std::errc{} && stopped == word.data() + word.size() ? std::optional(value) : std::nullopt;
+}
+
+// "checksum 0.12345" and "checksum 0.12346": the same words, and numbers that are near.
+bool lines_within(const std::string& a, const std::string& b, const OutputTolerance& tolerance) {
+  const auto of_a = words_in(a), of_b = words_in(b);
+  return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), [&](std::string_view x, std::string_view y) {
+    if (x == y) return true;
+    const auto number_x = number_in_word(x), number_y = number_in_word(y);
+    return number_x && number_y && apart(*number_x, *number_y, tolerance) <= tolerance.relative;
+  });
+}
+
+void compare_lines(const std::vector<RoundOutput>& a, const std::vector<RoundOutput>& b, const OutputTolerance& tolerance,
+                   OutputAgreement& agreement) {
+  bool near = false;
   const auto of_a = stable_lines(a), of_b = stable_lines(b);
   for (std::size_t i = 0; i < std::max(of_a.size(), of_b.size()); ++i) {
     const bool in_a = i < of_a.size(), in_b = i < of_b.size();
@@ -61,48 +98,50 @@ void compare_lines(const std::vector<RoundOutput>& a, const std::vector<RoundOut
     }
     ++agreement.lines;
     const auto line_a = in_a ? of_a[i] : std::nullopt, line_b = in_b ? of_b[i] : std::nullopt;
-    if (line_a != line_b) differ(agreement, fmt::format("line {}: A prints {}, B {}", i + 1, shown(line_a), shown(line_b)));
+    if (line_a == line_b) continue;
+    if (line_a && line_b && lines_within(*line_a, *line_b, tolerance)) near = true;
+    else differ(agreement, fmt::format("line {}: A prints {}, B {}", i + 1, shown(line_a), shown(line_b)));
   }
-  if (agreement.lines > 0 && agreement.verdict == OutputVerdict::kNotCompared) agreement.verdict = OutputVerdict::kSame;
+  if (agreement.lines > 0 && agreement.verdict == OutputVerdict::kNotCompared)
+    agreement.verdict = near ? OutputVerdict::kWithinTolerance : OutputVerdict::kSame;
 }
 
 bool is_numpy(const fs::path& file) { return file.extension() == ".npy" || file.extension() == ".npz"; }
 
 template <class Number>
-double largest_difference(const adapters::Tensor& a, const adapters::Tensor& b) {
+double largest_difference(const adapters::Tensor& a, const adapters::Tensor& b, const OutputTolerance& tolerance) {
   const std::size_t count = a.data.size() / sizeof(Number);
   double largest = 0;
   for (std::size_t i = 0; i < count; ++i) {
     Number x, y;
     std::memcpy(&x, a.data.data() + i * sizeof(Number), sizeof x);
     std::memcpy(&y, b.data.data() + i * sizeof(Number), sizeof y);
-    const double scale = std::max({std::abs(static_cast<double>(x)), std::abs(static_cast<double>(y)), 1e-6});
-    const double difference = std::abs(static_cast<double>(x) - static_cast<double>(y)) / scale;
+    const double difference = apart(static_cast<double>(x), static_cast<double>(y), tolerance);
     largest = std::isnan(difference) ? HUGE_VAL : std::max(largest, difference);
   }
   return largest;
 }
 
 // Relative; infinite where they are of another kind.
-double difference_of(const adapters::Tensor& a, const adapters::Tensor& b) {
+double difference_of(const adapters::Tensor& a, const adapters::Tensor& b, const OutputTolerance& tolerance) {
   if (a.dtype != b.dtype || a.shape != b.shape || a.data.size() != b.data.size()) return HUGE_VAL;
   if (a.data == b.data) return 0;
-  static const std::map<std::string_view, double (*)(const adapters::Tensor&, const adapters::Tensor&)> kNumbers = {
+  static const std::map<std::string_view, double (*)(const adapters::Tensor&, const adapters::Tensor&, const OutputTolerance&)> kNumbers = {
       {"float32", largest_difference<float>}, {"float64", largest_difference<double>}};
   const auto numbers = kNumbers.find(a.dtype);
-  return numbers != kNumbers.end() ? numbers->second(a, b) : HUGE_VAL;
+  return numbers != kNumbers.end() ? numbers->second(a, b, tolerance) : HUGE_VAL;
 }
 
-double difference_of_arrays(const fs::path& a, const fs::path& b) {
+double difference_of_arrays(const fs::path& a, const fs::path& b, const OutputTolerance& tolerance) {
   const auto of_a = adapters::read_numpy(a), of_b = adapters::read_numpy(b);
   if (of_a.size() != of_b.size()) return HUGE_VAL;
   double largest = 0;
   for (std::size_t i = 0; i < of_a.size(); ++i)
-    largest = std::max(largest, of_a[i].name == of_b[i].name ? difference_of(of_a[i], of_b[i]) : HUGE_VAL);
+    largest = std::max(largest, of_a[i].name == of_b[i].name ? difference_of(of_a[i], of_b[i], tolerance) : HUGE_VAL);
   return largest;
 }
 
-void compare_file(const fs::path& a, const fs::path& b, double tolerance, OutputAgreement& agreement) {
+void compare_file(const fs::path& a, const fs::path& b, const OutputTolerance& tolerance, OutputAgreement& agreement) {
   ++agreement.files;
   const std::string name = (a.empty() ? b : a).filename().string();
   if (a.empty() || b.empty()) return differ(agreement, fmt::format("{}: written by {} alone", name, a.empty() ? "B" : "A"));
@@ -110,8 +149,8 @@ void compare_file(const fs::path& a, const fs::path& b, double tolerance, Output
     if (agreement.verdict == OutputVerdict::kNotCompared) agreement.verdict = OutputVerdict::kSame;
     return;
   }
-  const double difference = is_numpy(a) ? difference_of_arrays(a, b) : HUGE_VAL;
-  if (!(difference <= tolerance))
+  const double difference = is_numpy(a) ? difference_of_arrays(a, b, tolerance) : HUGE_VAL;
+  if (!(difference <= tolerance.relative))
     return differ(agreement, std::isfinite(difference) ? fmt::format("{}: numbers differ by up to {:.2g} of their value", name, difference)
                                                        : name + ": the contents differ");
   if (agreement.verdict != OutputVerdict::kDifferent) agreement.verdict = OutputVerdict::kWithinTolerance;
@@ -119,14 +158,37 @@ void compare_file(const fs::path& a, const fs::path& b, double tolerance, Output
 
 }  // namespace
 
-OutputAgreement compare_outputs(const std::vector<RoundOutput>& a, const std::vector<RoundOutput>& b, double tolerance) {
+OutputAgreement compare_outputs(const std::vector<RoundOutput>& a, const std::vector<RoundOutput>& b, const OutputTolerance& tolerance) {
   OutputAgreement agreement;
   if (a.empty() || b.empty()) return agreement;
-  compare_lines(a, b, agreement);
+  compare_lines(a, b, tolerance, agreement);
   const auto &last_a = a.back().files, &last_b = b.back().files;
   for (std::size_t i = 0; i < std::min(last_a.size(), last_b.size()); ++i)
     if (!last_a[i].empty() || !last_b[i].empty()) compare_file(last_a[i], last_b[i], tolerance, agreement);
   return agreement;
+}
+
+void keep_outputs(const fs::path& bundle, const fs::path& folder, const std::vector<std::string>& files, fs::file_time_type began) {
+  std::error_code failed;
+  for (const std::string& name : files) {
+    const fs::path file = folder / name, copy = bundle / "outputs" / file.filename();
+    const auto written = fs::last_write_time(file, failed);
+    if (failed || written < began - kClockOfFiles) continue;
+    fs::create_directories(copy.parent_path(), failed);
+    fs::copy_file(file, copy, fs::copy_options::overwrite_existing, failed);
+  }
+}
+
+RoundOutput kept_output(const fs::path& bundle, const std::vector<std::string>& files) {
+  RoundOutput output;
+  std::error_code ignored;
+  const fs::path log = bundle / "logs" / "collector.stdout.log";
+  if (fs::exists(log, ignored)) output.text = read_run_text(log);
+  for (const std::string& name : files) {
+    const fs::path copy = bundle / "outputs" / fs::path(name).filename();
+    output.files.push_back(fs::exists(copy, ignored) ? copy : fs::path());
+  }
+  return output;
 }
 
 }  // namespace nl::runs

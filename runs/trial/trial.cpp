@@ -76,7 +76,7 @@ class Trial {
     drop_half_rounds();
     result_.comparison = analysis::compare(a_.runs, b_.runs, options(looks_.size()));
     if (result_.end != TrialEnd::kFailed && result_.end != TrialEnd::kInterrupted && !request_.profile.empty()) add_cause();
-    result_.outputs = compare_outputs(a_.outputs, b_.outputs, request_.tolerance);
+    result_.outputs = compare_outputs(a_.outputs, b_.outputs, {request_.tolerance});
     result_.interrupt_signal = Interrupts::signal();
     return std::move(result_);
   }
@@ -134,6 +134,7 @@ class Trial {
     const std::string name = number > 0 ? fmt::format("{}-{:02}", side.letter, number) : fmt::format("{}-warmup-{}", side.letter, warmup);
     const fs::path bundle = result_.folder / "rounds" / name;
     fs::create_directories(bundle.parent_path());
+    const auto began = fs::file_time_type::clock::now();
     RunResult result = run_workload(
         {.config = config_of(request_, side.what, "unprofiled", name), .out = bundle, .echo = Echo::kNothing, .record = record_run},
         launcher_);
@@ -149,25 +150,12 @@ class Trial {
       return -1;
     }
     if (number > 0) {
-      side.outputs.push_back(output_of(side, bundle));
+      keep_outputs(bundle, side.what.working_directory, request_.outputs, began);
+      side.outputs.push_back(kept_output(bundle, request_.outputs));
       add_whole_command(result.run);
       side.runs.push_back(std::move(result.run));
     }
     return static_cast<double>(time_ns) * 1e-9;
-  }
-
-  // Its standard output, and copies of the files that the next round will write again.
-  RoundOutput output_of(const Side& side, const fs::path& bundle) const {
-    RoundOutput output;
-    std::error_code ignored;
-    const fs::path log = bundle / "logs" / "collector.stdout.log";
-    if (fs::exists(log, ignored)) output.text = read_run_text(log);
-    for (const std::string& name : request_.outputs) {
-      const fs::path file = fs::path(side.what.working_directory) / name, copy = bundle / "outputs" / fs::path(name).filename();
-      fs::create_directories(copy.parent_path(), ignored);
-      output.files.push_back(fs::copy_file(file, copy, fs::copy_options::overwrite_existing, ignored) ? copy : fs::path());
-    }
-    return output;
   }
 
   bool decided() const { return analysis::compare(a_.runs, b_.runs, options(looks_.size())).verdict != CompareVerdict::kUndecidable; }

@@ -12,30 +12,10 @@
 #include "model/comparison.h"
 #include "orchestrator/run.h"
 #include "runs/orchestrator_names.h"
+#include "runs/trial/outputs.h"
 
 // `try`: two commands against each other, in turns, until it is decided whether they differ.
 namespace nl::runs {
-
-// Do two commands still print the same? A faster one that computes something else is not an improvement.
-enum class OutputVerdict { kNotCompared, kSame, kWithinTolerance, kDifferent };
-
-struct OutputAgreement {
-  OutputVerdict verdict = OutputVerdict::kNotCompared;
-  std::size_t lines = 0;    // that each side prints alike in all of its rounds, and that were compared
-  std::size_t varying = 0;  // that differ between the rounds of one side: times, addresses
-  std::size_t files = 0;
-  std::string first_difference;  // where, and both sides; empty: none
-};
-
-// What one process left.
-struct RoundOutput {
-  std::string text;                               // its standard output
-  std::vector<std::filesystem::path> files = {};  // kept copies of what it wrote, in the order asked for; empty path: not written
-};
-
-// Lines that the rounds of one side print differently say nothing of the other side and are left out. `tolerance`: relative, of numbers in
-// .npy and .npz files; other files are compared byte by byte.
-OutputAgreement compare_outputs(const std::vector<RoundOutput>& a, const std::vector<RoundOutput>& b, double tolerance);
 
 struct TrialSide {
   std::vector<std::string> command;
@@ -54,7 +34,7 @@ struct TrialRequest {
   double budget_s = 0;                 // for everything; 0: no limit
   double minimum_effect = 0.01;
   std::vector<std::string> outputs = {};             // files that both write, relative to their folder
-  double tolerance = 0;                              // of numbers in them, relative
+  double tolerance = 0;                              // of numbers in them and in what is printed, relative
   std::optional<std::uint64_t> seed = {};            // of the order of the rounds; nothing: by chance
   std::string part_of = "try";                       // what the ledger calls its runs a part of
   std::filesystem::path out;                         // new or empty

@@ -197,10 +197,27 @@ TEST_CASE("perturbation: what the collector's trace costs is told like nsys'") {
   Injected scene;
   if (!scene.built()) NL_SKIP("built without the collector's GPU half");
   scene.perturbation = true;
-  const Outcome outcome =
-      scene.nl_stage({"run", "--config", "cupti", "--set", "tools.cupti=" + scene.env["FAKE_CUPTI"], "--set", "energy.enabled=off", "--set",
-                      "capture.counters=off", "--set", "perturbation.repeats=2", "--set", "analysis.warmup=none", "--out",
-                      scene.bundle().string(), "--", scene.unit + "collector/gpu_program", "generate", "4"});
+  const Outcome outcome = scene.nl_stage({"run",
+                                          "--config",
+                                          "cupti",
+                                          "--set",
+                                          "tools.cupti=" + scene.env["FAKE_CUPTI"],
+                                          "--set",
+                                          "energy.enabled=off",
+                                          "--set",
+                                          "capture.counters=off",
+                                          "--set",
+                                          "perturbation.repeats=2",
+                                          "--set",
+                                          "perturbation.most_repeats=0",
+                                          "--set",
+                                          "analysis.warmup=none",
+                                          "--out",
+                                          scene.bundle().string(),
+                                          "--",
+                                          scene.unit + "collector/gpu_program",
+                                          "generate",
+                                          "4"});
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);
   check_bundle(scene);

@@ -38,8 +38,8 @@ TEST_CASE("perturbation: a deep run compares unprofiled with traced passes") {
   Scene scene;
   scene.perturbation = true;
   scene.use_standins();
-  const Outcome outcome =
-      scene.nl_stage(repeated(scene, {"--set", "perturbation.repeats=2"}, {cpu_workload(), "--steps", "4", "--iterations", "3"}));
+  const Outcome outcome = scene.nl_stage(repeated(scene, {"--set", "perturbation.repeats=2", "--set", "perturbation.most_repeats=0"},
+                                                  {cpu_workload(), "--steps", "4", "--iterations", "3"}));
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);
   check_bundle(scene);
@@ -63,6 +63,31 @@ TEST_CASE("perturbation: a deep run compares unprofiled with traced passes") {
   CHECK(occurrences(outcome.err, "checksum") == 3);  // a line an iteration
   CHECK(occurrences(scene.text(scene.bundle() / "logs/unprofiled-2.stdout.log"), "checksum") == 3);
   CHECK(scene.still_running().empty());
+}
+
+TEST_CASE("perturbation: passes repeat until the overhead is decided, or no more are allowed") {
+  if (!have_parts()) NL_SKIP("the collector or the CPU workload was not built");
+  Scene scene;
+  scene.perturbation = true;
+  scene.use_standins();
+  const Outcome outcome = scene.nl_stage(
+      repeated(scene, {"--set", "perturbation.repeats=2", "--set", "perturbation.most_repeats=4", "--set", "perturbation.limit=3%"},
+               {cpu_workload(), "--steps", "4", "--iterations", "3"}));
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  check_bundle(scene);
+  const auto run = scene.json("run.json");
+  const auto& perturbation = run["perturbation"];
+  CHECK(perturbation["limit"] == 0.03);
+  const auto& decision = perturbation["decision"];
+  CHECK(decision["stages"].size() == 1);  // prefill, or where the passes differ in work the longest stage
+  // Which of the two depends on the machine.
+  const bool decided = decision["undecided"].empty();
+  CHECK(decision["end"] == (decided ? "decided" : "most repeats"));
+  CHECK(occurrences(perturbation["order"], "unprofiled") == decision["passes"]);
+  CHECK((decided ? decision["passes"] >= 2 : decision["passes"] == 4));
+  CHECK(scene.text(scene.bundle() / "report.md").find(decision["summary"].get<std::string>()) != std::string::npos);
+  CHECK_FALSE(fs::exists(scene.bundle() / "perturbation"));
 }
 
 TEST_CASE("energy: the meters are read during the passes") {

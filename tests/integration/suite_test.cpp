@@ -1,7 +1,9 @@
 // Suites on this machine: real processes, unprofiled and in turn.
 #include <signal.h>
 
+#include <algorithm>
 #include <fstream>
+#include <tuple>
 
 #include "tests/catch.h"
 #include "tests/integration/harness.h"
@@ -185,4 +187,187 @@ TEST_CASE("suite: a mistake in the file names its line, and a folder in use is r
   CHECK(outcome.says("did you mean 'command'?"));
   fs::create_directories(scene.out() / "mine");
   CHECK(scene.suite("targets: {a: {command: 'true'}}\n").status == 8);
+}
+
+TEST_CASE("suite: --target runs the pair that it names, and nothing else") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  const std::string suite =
+      "iterations: 1\nwarmup: 0\nprofile: none\ntargets:\n  x_baseline: {command: 'true'}\n  x_optimized: {command: 'true'}\n"
+      "  y_baseline: {command: 'touch $DIR/y'}\n  y_optimized: {command: 'touch $DIR/y'}\n";
+  const Outcome outcome = scene.suite(suite, {"--target", "x"});
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 9);  // one run of each decides nothing
+  CHECK(scene.result()["targets"].size() == 2);
+  CHECK(scene.result()["chosen"] == json({"x"}));
+  CHECK_FALSE(fs::exists(scene.path / "y"));
+  const Outcome wrong = scene.suite(suite, {"--target", "z"});
+  CHECK(wrong.status == 2);
+  CHECK(wrong.says("the suite has no target or pair 'z'"));
+}
+
+TEST_CASE("suite: --retry-failed runs what failed again, and --resume keeps what ended well") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  const std::string suite =
+      "iterations: 2\nwarmup: 0\nprofile: none\ntargets:\n  steady: {command: 'echo s >> $DIR/ran'}\n"
+      "  flaky: {command: 'echo f >> $DIR/ran; test $(grep -c f $DIR/ran) -ge $N', env: {N: '2'}}\n";
+  const auto runs_of = [&](const char* letter) {
+    const std::string ran = scene.text(scene.path / "ran");
+    return std::count(ran.begin(), ran.end(), *letter);
+  };
+  SECTION("tried again until it ends well") {
+    const Outcome outcome = scene.suite(suite, {"--retry-failed", "2"});
+    INFO(outcome.err << outcome.out);
+    CHECK(outcome.status == 0);
+    CHECK(scene.result()["targets"][1]["runs"][0]["attempts"] == 2);
+    CHECK(scene.result()["targets"][1]["runs"][1]["attempts"] == 1);
+    CHECK(outcome.says("flaky-1 took 2 attempts."));
+  }
+  SECTION("resumed") {
+    const Outcome first = scene.suite(suite);
+    INFO(first.err << first.out);
+    CHECK(first.status == 5);
+    CHECK(scene.suite(suite).says("the folder of the results is not empty"));
+    const Outcome again = scene.suite(suite, {"--resume"});
+    INFO(again.err << again.out);
+    CHECK(again.status == 0);
+    CHECK(runs_of("s") == 2);  // only what failed ran once more
+    CHECK(runs_of("f") == 3);
+    CHECK(scene.result()["targets"][0]["runs"][0]["reused"] == true);
+    CHECK(scene.result()["targets"][1]["runs"][0]["reused"] == false);
+    CHECK(again.says("3 of 4 runs are of an earlier session."));
+    CHECK(scene.nl_stage({"validate", (scene.out() / "suite.json").string()}).status == 0);
+    // A target that has changed is run anew, the other is kept.
+    std::string changed = suite;
+    changed.replace(changed.find("N: '2'"), 6, "N: '1'");
+    CHECK(scene.suite(changed, {"--resume"}).status == 0);
+    CHECK(runs_of("s") == 2);
+    CHECK(runs_of("f") == 5);
+  }
+  SECTION("nothing to resume") {
+    const Outcome outcome = scene.suite(suite, {"--resume"});
+    CHECK(outcome.status == 3);
+    CHECK(outcome.says("there is no suite to resume"));
+  }
+}
+
+TEST_CASE("suite: a suite that was killed goes on where it was") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  std::ofstream(scene.path / "bench.yaml")
+      << "iterations: 1\nwarmup: 0\nprofile: none\ntargets:\n  a: {command: 'echo a >> $DIR/ran'}\n"
+         "  b: {command: 'echo b >> $DIR/ran; test -e $DIR/began || { touch $DIR/began; exec sleep 4252; }'}\n";
+  const Outcome killed = scene.nl_stage_signalled(scene.words(), scene.path / "began", SIGKILL);
+  CHECK(killed.status == 128 + SIGKILL);
+  CHECK_FALSE(fs::exists(scene.out() / "suite.json"));
+  const Outcome again = scene.nl_stage(scene.words({"--resume"}));
+  INFO(again.err << again.out);
+  CHECK(again.status == 0);
+  CHECK(scene.text(scene.path / "ran") == "a\nb\nb\n");
+  CHECK(scene.text(scene.out() / "suite.log").find(" KEEP 001 a-1 ") != std::string::npos);
+}
+
+TEST_CASE("suite: a pair whose halves compute something else has failed, however fast it is") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  const auto suite = [](const std::string& optimised, const std::string& more) {
+    return "iterations: 3\nwarmup: 0\nprofile: none\noutputs: [stdout, out.txt]\n" + more +
+           "targets:\n  x_baseline: {command: 'echo loss 0.5000; echo took $$; echo same > out.txt; sleep 0.3'}\n  x_optimized: {command: "
+           "'" +
+           optimised + "'}\n";
+  };
+  const auto pair_of = [&](const std::string& content) {
+    fs::remove_all(scene.out());
+    const Outcome outcome = scene.suite(content);
+    UNSCOPED_INFO(outcome.err << outcome.out);
+    return std::pair(outcome.status, scene.result()["pairs"][0]);
+  };
+  const std::string good = "echo loss 0.5001; echo took $$; echo same > out.txt; sleep 0.1";
+  auto [status, pair] = pair_of(suite(good, "rtol: 1e-3\n"));
+  CHECK(status == 0);
+  CHECK(pair["outputs"] == "within tolerance");
+  std::tie(status, pair) = pair_of(suite(good, ""));
+  CHECK(status == 5);
+  CHECK(pair["verdict"] == "failed");
+  CHECK(pair["note"] == "the outputs differ: line 1: the baseline prints \"loss 0.5000\", the optimised one \"loss 0.5001\"");
+  std::tie(status, pair) = pair_of(suite("echo loss 0.5000; echo took $$; sleep 0.1", ""));
+  CHECK(status == 5);
+  CHECK(pair["note"] == "the outputs differ: out.txt: written by the baseline alone");
+}
+
+TEST_CASE("suite: the size is raised until the speed-up shows") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  const Outcome outcome = scene.suite(
+      "iterations: 3\nwarmup: 0\nprofile: light\ntargets:\n"
+      "  x_baseline: {command: 'sleep 0.{size}', size: {values: [1, 5], least: 300ms}}\n"
+      "  x_optimized: {command: 'test {size} = 5 && sleep 0.4 || sleep 0.05'}\n");
+  INFO(outcome.err << outcome.out);
+  const json pair = scene.result()["pairs"][0];
+  CHECK(pair["size"] == 5);
+  CHECK(pair["baseline_ms"].size() == 3);
+  CHECK(pair["baseline_ms"][0].get<double>() >= 450);
+  CHECK(pair["remarks"][0].get<std::string>().starts_with("The size was raised to 5: at 1 a run took "));
+  CHECK(scene.result()["targets"][0]["runs"].size() == 7);  // three at each size, and the profile at the last
+  CHECK(scene.result()["targets"][0]["runs"][6]["size"] == 5);
+  CHECK(scene.text(scene.out() / "suite.log").find(" SIZE 5 reason=") != std::string::npos);
+}
+
+TEST_CASE("suite: expected speed-ups are written, and a slower pair ends with status 9") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  const auto suite = [](const char* seconds) {
+    return std::string(
+               "iterations: 4\nwarmup: 0\nprofile: none\nexpectations: speedups.yaml\ntargets:\n"
+               "  x_baseline: {command: [sleep, '0.6']}\n  x_optimized: {command: [sleep, '") +
+           seconds + "']}\n";
+  };
+  const Outcome first = scene.suite(suite("0.15"), {"--update-expectations"});
+  INFO(first.err << first.out);
+  CHECK(first.status == 0);
+  CHECK(scene.result()["changes"].size() == 1);
+  CHECK(scene.text(scene.path / "speedups.yaml").find("\"x\": {speedup: ") != std::string::npos);
+  fs::remove_all(scene.out());
+  const Outcome slower = scene.suite(suite("0.4"));
+  INFO(slower.err << slower.out);
+  CHECK(slower.status == 9);
+  CHECK(scene.result()["pairs"][0]["verdict"] == "met");  // faster than the baseline, and slower than it was
+  CHECK(scene.result()["pairs"][0]["expectation"] == "regressed");
+  CHECK(slower.says("x: The speed-up is below what is expected ("));
+}
+
+TEST_CASE("suite: a virtual machine is warned of, and refused where the suite requires another") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  const std::string suite = "iterations: 1\nwarmup: 0\nprofile: none\ntargets: {a: {command: 'true'}}\n";
+  std::ofstream(scene.path / "bench.yaml") << suite;
+  const Outcome warned = scene.nl_stage({"suite", (scene.path / "bench.yaml").string(), "--out", scene.out().string()});
+  INFO(warned.err << warned.out);
+  CHECK(warned.status == 0);
+  const json check = scene.result()["environment"][0];
+  CHECK(check["id"] == "timing.virtual_machine");
+  CHECK(check["level"] != "blocked");
+  if (check["level"] == "ok") NL_SKIP("this is no virtual machine");
+  fs::remove_all(scene.out());
+  std::ofstream(scene.path / "bench.yaml") << "require: [virtual_machine]\n" << suite;
+  CHECK(scene.nl_stage({"suite", (scene.path / "bench.yaml").string(), "--out", scene.out().string()}).status == 4);
+}
+
+TEST_CASE("suite: timing runs are kept out of ls, the profiles are not") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  const std::string ledger = (scene.path / "ledger.sqlite").string();
+  scene.env.erase("NL_STAGE_LEDGER");
+  const Outcome outcome = scene.suite("iterations: 2\nwarmup: 0\nprofile: light\ntargets: {a: {command: 'true'}}\n", {"--ledger", ledger});
+  INFO(outcome.err << outcome.out);
+  const auto listed = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"ls", "--json", "--ledger", ledger};
+    words.insert(words.end(), more.begin(), more.end());
+    return json::parse(scene.nl_stage(words).out);
+  };
+  const json shown = listed({}), all = listed({"--all"});
+  INFO(all.dump(1));
+  CHECK((shown.is_array() ? shown : shown["runs"]).size() == 1);
+  CHECK((all.is_array() ? all : all["runs"]).size() == 3);
 }

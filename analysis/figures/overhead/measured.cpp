@@ -43,14 +43,14 @@ std::string change_words(const StageSlowdown& row) {
                      profiler_words(row.profiler));
 }
 
-void judge(StageSlowdown& row) {
+void judge(StageSlowdown& row, double limit) {
   if (!row.low || !row.high) {
     row.verdict = SlowdownVerdict::kUndecidable;
     row.summary = change_words(row) + "; too few passes for a range";
     return;
   }
-  const bool over = *row.low > kSlowdownLimit, under = *row.high < kSlowdownLimit;
-  row.verdict = over ? SlowdownVerdict::kOverTenPercent : under ? SlowdownVerdict::kUnderTenPercent : SlowdownVerdict::kUndecidable;
+  const bool over = *row.low > limit, under = *row.high < limit;
+  row.verdict = over ? SlowdownVerdict::kOverLimit : under ? SlowdownVerdict::kUnderLimit : SlowdownVerdict::kUndecidable;
   if (!over && !under && *row.high - *row.low > kWidestRange) {
     row.summary = fmt::format("{} under {}: the passes vary too much to measure a slowdown", row.stage, profiler_words(row.profiler));
     return;
@@ -59,7 +59,7 @@ void judge(StageSlowdown& row) {
   if (*row.low <= 0 && *row.high >= 0)
     row.summary = fmt::format("{} under {}: no measurable slowdown ({})", row.stage, profiler_words(row.profiler), span);
   else row.summary = fmt::format("{} ({})", change_words(row), span);
-  if (!over && !under) row.summary += "; more than 10 % is neither shown nor excluded";
+  if (!over && !under) row.summary += fmt::format("; more than {} is neither shown nor excluded", limit_text(limit));
 }
 
 bool all_positive(const std::vector<double>& values) {
@@ -68,7 +68,7 @@ bool all_positive(const std::vector<double>& values) {
 
 // Times are compared by their ratios, so by their logarithms: the geometric mean over the passes, and an
 // interval that is symmetric in ratios. A row that has a note already cannot be.
-void compare(StageSlowdown& row, bool single_will_do) {
+void compare(StageSlowdown& row, bool single_will_do, const OverheadRule& rule) {
   if (row.bare_ns.empty() || row.profiled_ns.empty())
     row.note = fmt::format("no {} pass has it", key_of(row.bare_ns.empty() ? PassKind::kUnprofiled : row.profiler));
   else if (row.note.empty() && (!all_positive(row.bare_ns) || !all_positive(row.profiled_ns)))
@@ -80,16 +80,16 @@ void compare(StageSlowdown& row, bool single_will_do) {
   }
   const std::vector<double> bare = logs(row.bare_ns), profiled = logs(row.profiled_ns);
   row.slowdown = std::exp(mean(profiled) - mean(bare)) - 1;
-  auto interval = difference_95(bare, profiled);
+  auto interval = difference_interval(bare, profiled, rule.confidence());
   if (!interval && single_will_do && profiled.size() == 1) interval = difference_95(bare, profiled[0]);
   if (interval) {
     row.low = std::exp(interval->low) - 1;
     row.high = std::exp(interval->high) - 1;
   }
-  judge(row);
+  judge(row, rule.limit);
 }
 
-StageSlowdown compare_stage(const std::vector<PassTimes>& passes, PassKind profiler, const std::string& stage) {
+StageSlowdown compare_stage(const std::vector<PassTimes>& passes, PassKind profiler, const std::string& stage, const OverheadRule& rule) {
   StageSlowdown row;
   row.profiler = profiler;
   row.stage = stage;
@@ -106,18 +106,18 @@ StageSlowdown compare_stage(const std::vector<PassTimes>& passes, PassKind profi
   const bool same_work = static_cast<double>(most) <= kSameWork * static_cast<double>(least);
   if (!row.bare_ns.empty() && !row.profiled_ns.empty() && !same_work)
     row.note = fmt::format("the passes differ in work: {} to {} windows", least, most);
-  compare(row, false);
+  compare(row, false, rule);
   return row;
 }
 
-StageSlowdown compare_whole(const std::vector<PassTimes>& passes, PassKind profiler, bool stages_known) {
+StageSlowdown compare_whole(const std::vector<PassTimes>& passes, PassKind profiler, bool stages_known, const OverheadRule& rule) {
   StageSlowdown row;
   row.profiler = profiler;
   row.stage = kWholeRun;
   for (const PassTimes& pass : passes)
     if (!pass.profiled() || pass.profiler == profiler)
       (pass.profiled() ? row.profiled_ns : row.bare_ns).push_back(static_cast<double>(pass.duration_ns));
-  compare(row, true);
+  compare(row, true, rule);
   // Why it is this number and no other.
   if (row.note.empty())
     row.note = fmt::format("{}; whole passes are compared, start and end included",
@@ -204,8 +204,9 @@ PassTimes pass_times(PassKind profiler, const StagedTrace& staged, Ns duration_n
   return pass;
 }
 
-Perturbation compare_passes(const std::vector<PassTimes>& passes) {
+Perturbation compare_passes(const std::vector<PassTimes>& passes, const OverheadRule& rule) {
   Perturbation result;
+  result.limit = rule.limit;
   std::vector<PassKind> profilers;
   std::vector<std::string> stages;
   bool bare = false;
@@ -222,16 +223,16 @@ Perturbation compare_passes(const std::vector<PassTimes>& passes) {
   for (const PassKind profiler : profilers) {
     const bool timed =
         std::any_of(passes.begin(), passes.end(), [&](const PassTimes& pass) { return pass.profiler == profiler && !pass.stages.empty(); });
-    if (!timed) result.stages.push_back(compare_whole(passes, profiler, !stages.empty()));
+    if (!timed) result.stages.push_back(compare_whole(passes, profiler, !stages.empty(), rule));
     for (const std::string& stage : stages)
-      if (timed) result.stages.push_back(compare_stage(passes, profiler, stage));
+      if (timed) result.stages.push_back(compare_stage(passes, profiler, stage, rule));
   }
   for (const StageSlowdown& row : result.stages)
-    if (row.verdict == SlowdownVerdict::kOverTenPercent && row.stage != kWholeRun) result.notes.push_back(row.summary);
+    if (row.verdict == SlowdownVerdict::kOverLimit && row.stage != kWholeRun) result.notes.push_back(row.summary);
   return result;
 }
 
-Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& staged) {
+Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& staged, const OverheadRule& rule) {
   const Repeats& repeats = evidence.repeats;
   std::vector<PassTimes> passes = repeats.before;
   const bool traced = evidence.tracer != Tracer::kCupti || evidence.trace.has_kernel_data;
@@ -239,6 +240,7 @@ Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& stag
       !passes.empty() || std::any_of(repeats.after.begin(), repeats.after.end(), [](const auto& pass) { return !pass.profiled(); });
   if (!compared || !traced) {
     Perturbation none;
+    none.limit = rule.limit;
     none.note = !compared ? evidence.overhead_note : "overhead not measured: no GPU work was recorded";
     none.notes = repeats.notes;
     none.calibration = evidence.calibration;
@@ -249,10 +251,21 @@ Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& stag
   std::vector<std::string> notes;
   for (PassTimes& pass : with_stages(repeats.after, staged, notes)) passes.push_back(std::move(pass));
   if (const Ns ncu_ns = duration_of(evidence, PassKind::kNcu); ncu_ns > 0) passes.push_back({PassKind::kNcu, {}, ncu_ns});
-  Perturbation result = compare_passes(passes);
+  Perturbation result = compare_passes(passes, rule);
+  result.decision = decision_of(result, repeats.end, rule);
   result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   result.notes.insert(result.notes.end(), repeats.notes.begin(), repeats.notes.end());
   result.calibration = evidence.calibration;
+  return result;
+}
+
+Perturbation overhead_so_far(const Repeats& repeats, PassTimes capture, const StagedTrace& staged, const OverheadRule& rule) {
+  std::vector<PassTimes> passes = repeats.before;
+  std::vector<std::string> notes;  // for the reports, which come later
+  passes.push_back(std::move(capture));
+  for (PassTimes& pass : with_stages(repeats.after, staged, notes)) passes.push_back(std::move(pass));
+  Perturbation result = compare_passes(passes, rule);
+  result.decision = decision_of(result, repeats.end, rule);
   return result;
 }
 

@@ -31,6 +31,8 @@ constexpr Read efficiency = member_of<&Subject::work, Member>;
 template <auto Member>
 constexpr Read slowdown = member_of<&Subject::slower, Member>;
 
+Value slowdown_limit(const Subject& s) { return s.slower() != nullptr ? Value::of(s.run->perturbation.limit) : Value::not_captured(); }
+
 // Where a stage has too few windows, another capture would not help: the value is none, not "not captured".
 template <auto Member>
 Value of_stage_or_none(const Subject& s) {
@@ -270,6 +272,7 @@ void add_cost(std::vector<Field>& fields) {
   add("slowdown", Unit::kShare, "slowdown by profiling: 7 % is 0.07", slowdown<&StageSlowdown::slowdown>);
   add("slowdown_low", Unit::kShare, "lower end of its 95 % range", slowdown<&StageSlowdown::low>);
   add("slowdown_high", Unit::kShare, "upper end of its 95 % range", slowdown<&StageSlowdown::high>);
+  add("slowdown_limit", Unit::kShare, "what a slowdown is compared with: `perturbation.limit`", slowdown_limit);
   add_figure_fields(RunMetricScope::kStage, RunPart::kEnergy, fields);
   FieldGroup(fields, Capture::kNvml, Place::kEnergy)("power", Unit::kWatts, "mean power in its windows",
                                                      member_of<&Subject::joules, &StageEnergy::mean_power_w>);

@@ -123,10 +123,10 @@ const StageSlowdown* worst_slowdown(const Run& run) {
   return worst;
 }
 
-std::string slowed_by(const StageSlowdown& slowdown) {
+std::string slowed_by(const StageSlowdown& slowdown, double limit) {
   const auto verdict = slowdown.verdict;
-  if (verdict == SlowdownVerdict::kUnderTenPercent) return "by less than 10 %";
-  if (verdict == SlowdownVerdict::kOverTenPercent) return "by about " + rough_share(*slowdown.slowdown);
+  if (verdict == SlowdownVerdict::kUnderLimit) return "by less than " + rough_share(limit);
+  if (verdict == SlowdownVerdict::kOverLimit) return "by about " + rough_share(*slowdown.slowdown);
   if (!slowdown.low || !slowdown.high || !(*slowdown.high - *slowdown.low <= kWidestRange) || *slowdown.high <= 0) return {};
   if (*slowdown.low <= 0) return "by at most " + rough_share(*slowdown.high);
   return fmt::format("by {} to {}", rough_share(*slowdown.low), rough_share(*slowdown.high));
@@ -135,10 +135,17 @@ std::string slowed_by(const StageSlowdown& slowdown) {
 // "profiling slowed decode_step by about 18 %; unprofiled, it takes 3.6 ms", as far as that is known.
 std::string profiling_cost(const Run& run, const StageSlowdown& slowdown) {
   const double median_ns = unprofiled_ns(slowdown).value_or(0);
-  const std::string by = slowed_by(slowdown), stage = phrase(stage_title(run, slowdown.stage));
+  const std::string by = slowed_by(slowdown, run.perturbation.limit), stage = phrase(stage_title(run, slowdown.stage));
   if (by.empty())
     return median_ns > 0 ? fmt::format("unprofiled, {} takes {}", stage, rough_time(median_ns)) : "the profiling overhead is not certain";
-  return fmt::format("profiling slowed {} {}{}", stage, by, median_ns > 0 ? "; unprofiled, it takes " + rough_time(median_ns) : "");
+  const auto& decision = run.perturbation.decision;
+  const bool open =
+      decision && std::find(decision->undecided.begin(), decision->undecided.end(), slowdown.stage) != decision->undecided.end();
+  const std::string undecided = open ? fmt::format(" ({} of each kind do not decide whether by more than {})",
+                                                   plural(decision->passes, "pass", "passes"), rough_share(run.perturbation.limit))
+                                     : "";
+  return fmt::format("profiling slowed {} {}{}{}", stage, by, undecided,
+                     median_ns > 0 ? "; unprofiled, it takes " + rough_time(median_ns) : "");
 }
 
 // Of an output token, or of the unit of a program that generates none.

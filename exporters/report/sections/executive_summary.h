@@ -15,7 +15,7 @@ namespace nl::exporters::report {
 // what to do first, how much energy it takes and how large the profiling overhead was.
 std::vector<std::string> executive_summary(const Run& run);
 
-// Where tracing adds more than 10 % to a step: that it does, and by how much the collector would. It goes before all figures. Empty: it does not,
+// Where tracing adds more than the limit to a step: that it does, and by how much the collector would. It goes before all figures. Empty: it does not,
 // or that is not known.
 std::string tracing_sentence(const Run& run);
 

@@ -20,8 +20,6 @@ std::string interval_text(const StageSlowdown& slowdown) {
   return certain(slowdown) ? fmt::format("{:.1f} … {:.1f} %", *slowdown.low * 100, *slowdown.high * 100) : "too few passes";
 }
 
-constexpr double kHidesTheTruth = 0.10;  // of a step: more is said first
-
 const char* tracer_name(PassKind profiler) { return profiler == PassKind::kNsys ? "nsys" : "the collector"; }
 
 // "31 %", "28 to 42 %"
@@ -91,7 +89,7 @@ Table clocks_table(const std::vector<ClockSummary>& devices) {
 }  // namespace
 
 std::string tracing_sentence(const Run& run) {
-  if (run.perturbation.tracing.empty() || !(run.perturbation.tracing[0].low > kHidesTheTruth)) return {};
+  if (run.perturbation.tracing.empty() || !(run.perturbation.tracing[0].low > run.perturbation.limit)) return {};
   const TracingCost& own = run.perturbation.tracing[0];
   const std::string step = plain_stage(run, own.stage), by = range_text(own.low, own.high);
   if (own.basis == CostBasis::kMeasured)
@@ -119,6 +117,7 @@ Section overhead(const Run& run) {
                           slowdown.verdict ? Cell(std::string(key_of(*slowdown.verdict))) : text_cell(slowdown.note)});
   out.blocks = {table, Paragraph{"Passes: unprofiled / profiled." +
                                  (run.perturbation.order.empty() ? "" : " Order: " + run.perturbation.order + ".")}};
+  if (run.perturbation.decision) add(out.blocks, Paragraph{run.perturbation.decision->summary + "."});
   add(out.blocks, notes(run.perturbation.notes));
   add_tracing(run, out.blocks);
   return out;

@@ -41,7 +41,7 @@ TEST_CASE("keys of passes, tracers and verdicts are read back") {
   CHECK(from_key<Meter>("CUPTI") == Meter::kCupti);
   CHECK(from_key<SourceFormat>("kineto") == SourceFormat::kKineto);
   CHECK(from_key<Bound>("latency") == Bound::kLatency);
-  CHECK(from_key<SlowdownVerdict>("over 10 %") == SlowdownVerdict::kOverTenPercent);
+  CHECK(from_key<SlowdownVerdict>("over the limit") == SlowdownVerdict::kOverLimit);
   CHECK(from_key<LaneKind>("api") == LaneKind::kApi);
   CHECK(from_key<RunStatus>("failed") == RunStatus::kFailed);
   CHECK(from_key<Severity>("high") == Severity::kHigh);

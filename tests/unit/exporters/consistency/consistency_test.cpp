@@ -42,7 +42,7 @@ TEST_CASE("consistency: times without the profiler follow from two figures, and 
     REQUIRE(stage != nullptr);
     const double bare_ns = stage->wall.median_ns / 1.37;
     run.perturbation.stages.push_back(
-        {PassKind::kNsys, name, {bare_ns}, {stage->wall.median_ns}, 0.37, 0.37, 0.37, SlowdownVerdict::kOverTenPercent, "", ""});
+        {PassKind::kNsys, name, {bare_ns}, {stage->wall.median_ns}, 0.37, 0.37, 0.37, SlowdownVerdict::kOverLimit, "", ""});
   }
   for (const Contradiction& each : contradictions(run)) FAIL_CHECK(each.where << ": " << each.what);
 }

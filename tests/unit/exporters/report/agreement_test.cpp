@@ -55,8 +55,8 @@ nl::Run traced_generation() {
 }
 
 void measure_unprofiled(nl::Run& run) {
-  run.perturbation.stages = {overhead_of("prefill", {8e6, 8e6, 8.2e6}, 0.25, 0.2, 0.3, nl::SlowdownVerdict::kOverTenPercent),
-                             overhead_of("decode", {30e6, 30.2e6, 30e6}, 0.33, 0.3, 0.36, nl::SlowdownVerdict::kOverTenPercent)};
+  run.perturbation.stages = {overhead_of("prefill", {8e6, 8e6, 8.2e6}, 0.25, 0.2, 0.3, nl::SlowdownVerdict::kOverLimit),
+                             overhead_of("decode", {30e6, 30.2e6, 30e6}, 0.33, 0.3, 0.36, nl::SlowdownVerdict::kOverLimit)};
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ void measure_unprofiled(nl::Run& run) {
 TEST_CASE("a decided slowdown goes before one that is not, however large") {
   nl::Run run = nl::test::rich_run();
   run.perturbation.stages = {overhead_of("prefill", {4e6}, 0.6, -0.4, 1.9, nl::SlowdownVerdict::kUndecidable),
-                             overhead_of("decode_step", {3.1e6, 3.0e6, 3.2e6}, 0.32, 0.28, 0.36, nl::SlowdownVerdict::kOverTenPercent)};
+                             overhead_of("decode_step", {3.1e6, 3.0e6, 3.2e6}, 0.32, 0.28, 0.36, nl::SlowdownVerdict::kOverLimit)};
   const std::string text = all_sentences(run);
   CHECK(has(text, "profiling slowed decode_step by about 32 %; unprofiled, it takes 3.1 ms"));
   CHECK_FALSE(has(text, "not certain"));

@@ -71,6 +71,7 @@ nl::Run filled_run() {
   run.perturbation.tracing = {{nl::PassKind::kNsys, nl::CostBasis::kEstimated, "decode", 0.2, 0.3, 100}};
   run.perturbation.calibration = {
       {{nl::PassKind::kNsys, "2025.3.1", "--trace=cuda", nl::CalibratedCall::kLaunch, 1700, 1600, 1800, 2300, 120}}, "a loop failed"};
+  run.perturbation.decision = {nl::RepeatsEnd::kBudget, {"decode"}, {"decode"}, 4, 6, "not decided"};
   run.workload.repository = nl::Repository{"/work", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", true};
   return run;
 }

@@ -1,9 +1,11 @@
 #include "orchestrator/capture/repeats.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "analysis/figures/overhead/measured.h"
@@ -79,6 +81,7 @@ struct Actor : Launcher {
   int works_until = 100;                    // from then on the collector's GPU half records nothing
   bool marked = true;                       // the workload has a range
   std::string no_launches;                  // why none are recorded
+  std::function<Ns(int number, bool traced)> prefill_ms = [](int number, bool) { return Ns{2} + number; };
 
   ProcessResult launch(const ProcessSpec& process) override {
     const int number = static_cast<int>(order.size());
@@ -92,7 +95,7 @@ struct Actor : Launcher {
       result.duration_ns = static_cast<Ns>((traced ? collector_s : bare_s) * 1e9);
       REQUIRE(fs::is_directory(folder->second));
       const fs::path file = fs::path(folder->second) / "w.7.nltrace";
-      if (marked || traced) write_collector_file(file, 2 + number, traced && number < works_until);
+      if (marked || traced) write_collector_file(file, prefill_ms(number, traced), traced && number < works_until);
       else write_unmarked_file(file, launches, no_launches);
     } else if (process.argv.at(1) == "export") {
       order.push_back("export");
@@ -148,7 +151,7 @@ struct Stage {
     const Plan plan = make_plan(config, tools, bundle.path());
     PassRunner runner(launcher, bundle, verdict, nl::orchestrator::Echo::kNothing);
     evidence = read(plan, execute(plan, runner), {}, bundle, verdict);
-    perturbation = analysis::measured_overhead(evidence, {evidence.trace, warmup_rule(config)});
+    perturbation = analysis::measured_overhead(evidence, {evidence.trace, warmup_rule(config)}, overhead_rule(config));
   }
 
   Strings outcomes() const { return test::outcomes_of(evidence.passes); }
@@ -271,6 +274,82 @@ TEST_CASE("a collector that recorded no GPU work has no price") {
     CHECK(stage.perturbation.order == "unprofiled collector unprofiled collector unprofiled");
     CHECK(stage.perturbation.notes.at(0) == "traced pass 3 of 3: the collector recorded no GPU work, so it does not count");
   }
+}
+
+TEST_CASE("more pairs follow as long as the overhead may be above or below the limit") {
+  Stage stage;
+  stage.without_nsys();
+  stage.config.run.stages = {"prefill"};
+  stage.config.perturbation.most_repeats = 12;
+  stage.config.perturbation.budget_s = 1000;
+  const auto& decision = stage.perturbation.decision;
+  const auto starts = [&](const char* what) { return std::count(stage.actor.order.begin(), stage.actor.order.end(), what); };
+  SECTION("decided at once: none follows") {
+    stage.actor.prefill_ms = [](int number, bool traced) { return Ns{1000} + number % 3 + (traced ? 200 : 0); };
+    stage.play();
+    REQUIRE(decision);
+    CHECK(decision->end == RepeatsEnd::kDecided);
+    CHECK(decision->passes == 3);
+    CHECK(starts("bare") == 3);
+    CHECK(decision->summary == "Decided after 3 passes of each kind: tracing slows prefill by more than 5 %");
+  }
+  SECTION("decided by the second look") {
+    // 7.5 %, and 1 % from pass to pass: three of each leave 5 % within the range.
+    stage.actor.prefill_ms = [](int number, bool traced) {
+      return Ns{1000} + (traced ? 75 : 0) + std::array<Ns, 4>{0, 0, 16, 14}[static_cast<std::size_t>(number % 4)];
+    };
+    stage.play();
+    REQUIRE(decision);
+    CHECK(decision->end == RepeatsEnd::kDecided);
+    CHECK(decision->passes == 5);
+    CHECK(stage.perturbation.stages.at(0).verdict == SlowdownVerdict::kOverLimit);
+    CHECK(stage.actor.started.back().stdout_log == stage.bundle.path() / "logs/collector-repeat-5.stdout.log");
+    CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
+  }
+  SECTION("never decided: the most that are allowed") {
+    stage.actor.prefill_ms = [](int number, bool) { return Ns{1000} + 200 * (number / 2 % 2); };
+    stage.play();
+    REQUIRE(decision);
+    CHECK(decision->end == RepeatsEnd::kMost);
+    CHECK(decision->passes == 12);
+    CHECK(decision->undecided == Strings{"prefill"});
+    CHECK(decision->more_passes);
+    CHECK(starts("bare") == 12);
+    CHECK(starts("collector") == 12);
+  }
+  SECTION("until the budget ends") {
+    stage.actor.prefill_ms = [](int number, bool) { return Ns{1000} + 200 * (number / 2 % 2); };
+    stage.config.perturbation.budget_s = 50;  // 5, then pairs of 5 and 6: four fit
+    stage.play();
+    REQUIRE(decision);
+    CHECK(decision->end == RepeatsEnd::kBudget);
+    CHECK(decision->passes == 5);
+    CHECK(decision->summary.starts_with(
+        "Not decided after 5 passes of each kind: whether tracing slows prefill by more than 5 %; no time was left"));
+    CHECK(stage.evidence.repeats.notes.empty());  // what was never certain is not missed
+  }
+  SECTION("a limit of its own") {
+    stage.config.perturbation.limit = "30%";
+    stage.actor.prefill_ms = [](int number, bool traced) { return Ns{1000} + number % 3 + (traced ? 200 : 0); };
+    stage.play();
+    REQUIRE(decision);
+    CHECK(decision->summary == "Decided after 3 passes of each kind: tracing slows prefill by less than 30 %");
+    CHECK(stage.perturbation.limit == 0.30);
+  }
+  SECTION("a pair that does not count is the last") {
+    stage.actor.prefill_ms = [](int number, bool) { return Ns{1000} + 200 * (number / 2 % 2); };
+    stage.actor.works_until = 7;  // the fourth traced pass records nothing
+    stage.play();
+    CHECK(starts("collector") == 4);
+    REQUIRE(decision);
+    CHECK(decision->end == RepeatsEnd::kStopped);
+  }
+  SECTION("one pass of each kind asks for no range") {
+    stage.config.perturbation.repeats = 1;
+    stage.play();
+    CHECK(stage.actor.order == Strings{"bare", "collector"});
+  }
+  CHECK_FALSE(stage.verdict.failure());
 }
 
 TEST_CASE("what an interrupted repetition left is gone, from the bundle and from its list") {

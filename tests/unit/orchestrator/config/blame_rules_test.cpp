@@ -19,7 +19,7 @@ Run judged_program(const SteppingProgram& program, double slowdown = 0) {
   Run run = program.run_all();
   if (slowdown > 0)
     run.perturbation.stages.push_back(
-        {PassKind::kNsys, "decode_step", {80}, {100}, slowdown, slowdown, slowdown, SlowdownVerdict::kOverTenPercent, "", ""});
+        {PassKind::kNsys, "decode_step", {80}, {100}, slowdown, slowdown, slowdown, SlowdownVerdict::kOverLimit, "", ""});
   analysis::judge(orchestrator::load_rules(orchestrator::shipped_rules(), {}), run);
   return run;
 }

@@ -117,12 +117,34 @@ const std::vector<Effect> kRemovals = {
 };
 
 // No part of a plan: they name the bundle, choose what is written or analysed, or are read where tools are looked for.
-const std::set<std::string_view> kElsewhere = {
-    "run.name",         "run.budget_s",          "capture.max_size",      "stages.map",         "analysis.warmup", "analysis.warmup_factor",
-    "analysis.rules",   "artifacts.dir",         "artifacts.keep_env",    "artifacts.perfetto", "ledger.enabled",  "ledger.path",
-    "ledger.keep_last", "ledger.keep_tagged",    "workload.command",      "workload.inputs",    "tools.nsys",      "tools.ncu",
-    "tools.nvml",       "tools.collector",       "nsys.export.stats_csv", "nsys.export.sqlite", "energy.enabled",  "energy.interval_ms",
-    "device.file",      "perturbation.calibrate"};
+const std::set<std::string_view> kElsewhere = {"run.name",
+                                               "run.budget_s",
+                                               "capture.max_size",
+                                               "stages.map",
+                                               "analysis.warmup",
+                                               "analysis.warmup_factor",
+                                               "analysis.rules",
+                                               "artifacts.dir",
+                                               "artifacts.keep_env",
+                                               "artifacts.perfetto",
+                                               "ledger.enabled",
+                                               "ledger.path",
+                                               "ledger.keep_last",
+                                               "ledger.keep_tagged",
+                                               "workload.command",
+                                               "workload.inputs",
+                                               "tools.nsys",
+                                               "tools.ncu",
+                                               "tools.nvml",
+                                               "tools.collector",
+                                               "nsys.export.stats_csv",
+                                               "nsys.export.sqlite",
+                                               "energy.enabled",
+                                               "energy.interval_ms",
+                                               "device.file",
+                                               "perturbation.calibrate",
+                                               "perturbation.most_repeats",
+                                               "perturbation.limit"};
 
 bool given(const std::map<std::string, std::string>& passes, const Effect& effect) {
   const auto pass = passes.find(effect.pass);

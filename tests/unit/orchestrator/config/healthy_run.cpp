@@ -81,8 +81,7 @@ void add_system(Run& run) {
   run.coverage = {200 * kMs, 200 * kMs, 1.0, 0.0, 0.0};
   run.import_stats.rows_read = {{"kernels", 100000}};
   for (const auto& entry : run.stages)
-    run.perturbation.stages.push_back(
-        {PassKind::kNsys, entry.name, {1}, {1}, 0.02, -0.01, 0.05, nl::SlowdownVerdict::kUnderTenPercent, "", ""});
+    run.perturbation.stages.push_back({PassKind::kNsys, entry.name, {1}, {1}, 0.02, -0.01, 0.04, nl::SlowdownVerdict::kUnderLimit, "", ""});
   ClockSummary clocks;
   clocks.samples = 100;
   clocks.throttled_share = 0;

@@ -209,7 +209,8 @@ TEST_CASE("which keys take a text for a list, may not be empty, or become part o
   }
   CHECK(commas == Texts{"run.stages", "session.dims", "session.shapes", "capture.counter_metrics", "capture.replay_metrics",
                         "capture.sampling_metrics", "nsys.trace", "ncu.sections", "ncu.metrics"});
-  CHECK(filled == Texts{"run.name", "analysis.warmup", "artifacts.dir", "session.inputs", "nsys.trace", "nsys.capture_range_end"});
+  CHECK(filled == Texts{"run.name", "analysis.warmup", "artifacts.dir", "session.inputs", "nsys.trace", "nsys.capture_range_end",
+                        "perturbation.limit"});
   CHECK(names == Texts{"run.name"});
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("what tracing costs is judged whoever traced; that ncu is slow is no f
     CAPTURE(profiler);
     Run run = healthy_run();
     for (StageSlowdown& row : run.perturbation.stages)
-      row = {profiler, row.stage, {1}, {1}, 0.18, 0.17, 0.19, nl::SlowdownVerdict::kOverTenPercent, "", ""};
+      row = {profiler, row.stage, {1}, {1}, 0.18, 0.17, 0.19, nl::SlowdownVerdict::kOverLimit, "", ""};
     judge(parsed_shipped(), run);
     CHECK((find(run, "profiler_perturbation", "prefill") != nullptr) == speaks);
   }

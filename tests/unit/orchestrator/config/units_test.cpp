@@ -4,10 +4,12 @@
 
 using nl::orchestrator::bytes_in;
 using nl::orchestrator::seconds_in;
+using nl::orchestrator::share_in;
 
 TEST_CASE("units: times") {
   CHECK(seconds_in("90") == 90);
   CHECK(seconds_in("90s") == 90);
+  CHECK(seconds_in("100ms") == 0.1);
   CHECK(seconds_in("3m") == 180);
   CHECK(seconds_in("3 min") == 180);
   CHECK(seconds_in("1.5h") == 5400);
@@ -26,5 +28,15 @@ TEST_CASE("units: sizes, by 1000 and by 1024") {
   for (const char* wrong : {"", "GB", "2gigs", "-1", "2G", "1e30", "nan"}) {
     INFO(wrong);
     CHECK_FALSE(bytes_in(wrong));
+  }
+}
+
+TEST_CASE("units: shares") {
+  CHECK(share_in("5%") == 0.05);
+  CHECK(share_in("2.5 %") == 0.025);
+  CHECK(share_in("0.05") == 0.05);
+  for (const char* wrong : {"", "%", "-5%", "5 percent"}) {
+    INFO(wrong);
+    CHECK_FALSE(share_in(wrong));
   }
 }

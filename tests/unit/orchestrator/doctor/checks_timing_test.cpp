@@ -55,6 +55,10 @@ TEST_CASE("timing checks: each blocks, and is waived by its name alone") {
     CHECK(nl::test::has(check.finding, "GPU 1 (NVIDIA H200): "));
     CHECK(nl::test::has(check.fix, "--waive " + name));
   }
+  for (const Check& check : timing_checks(machine.host, {gpu}, "", {}, {name})) {
+    CHECK(check.level != CheckLevel::kBlocked);
+    CHECK_FALSE(nl::test::has(check.finding, "waived"));
+  }
 }
 
 TEST_CASE("timing checks: doctor warns, and ECC that is on or off is no fault") {

@@ -34,6 +34,11 @@ threshold: 1.2
 timeout: 3m
 measure: decode
 waive: [clocks, mig]
+require: [virtual_machine]
+outputs: [stdout]
+rtol: 1e-3
+atol: 0.5
+expectations: perf/speedups.yaml
 slurm:
   partition: gpu
   gpus: h100:2
@@ -47,6 +52,8 @@ targets:
     env: {X: 1, Y: "two words"}
     set: [run.top_n_kernels=20]
     directory: sub
+    outputs: [stdout, logits.npy]
+    rtol: 0.01
   fused: {command: "A=1 python bench.py | tee log", baseline: eager}
 )");
   CHECK(suite.file == folder.path / "bench.yaml");
@@ -65,7 +72,14 @@ targets:
   CHECK(suite.slurm.time == "30");
   CHECK(suite.slurm.sbatch_args == SuiteWords{"--account=x"});
   CHECK(suite.slurm.srun_args == SuiteWords{"--container-image=img", "--container-mounts=/data"});
+  CHECK(suite.required == SuiteWords{"virtual_machine"});
+  CHECK(suite.outputs == SuiteWords{kStandardOutput});
+  CHECK(suite.tolerance == OutputTolerance{1e-3, 0.5});
+  CHECK(suite.expectations == folder.path / "perf/speedups.yaml");
   REQUIRE(suite.targets.size() == 2);
+  CHECK(suite.targets[0].outputs == SuiteWords{"stdout", "logits.npy"});
+  CHECK(suite.targets[0].tolerance == OutputTolerance{0.01, 0});
+  CHECK_FALSE(suite.targets[1].tolerance);
   CHECK(suite.targets[0].name == "eager");
   CHECK(suite.targets[0].command == SuiteWords{"python", "bench.py", "a b"});
   CHECK(suite.targets[0].env == std::map<std::string, std::string>{{"X", "1"}, {"Y", "two words"}});
@@ -74,6 +88,26 @@ targets:
   CHECK(suite.targets[1].command == SuiteWords{"/bin/sh", "-c", "A=1 python bench.py | tee log"});
   CHECK(suite.targets[1].directory == folder.path.string());
   CHECK(suite.targets[1].baseline == "eager");
+}
+
+TEST_CASE("suite file: sizes are a range or a list, for both halves of a pair") {
+  const SuiteFolder folder;
+  const auto pair_with = [](const std::string& size) {
+    return "targets:\n  x_baseline: {command: 'run {size}'}\n  x_optimized: {command: [run, '{size}'], size: " + size + "}\n";
+  };
+  const auto range = [&](const std::string& size) { return folder.read(pair_with(size)).targets[1].size; };
+  CHECK(range("{from: 8, to: 100, times: 3}") == SizeRange{{8, 24, 72, 100}, 0.1});
+  CHECK(range("{values: [5, 7], least: 50ms}") == SizeRange{{5, 7}, 0.05});
+  CHECK(range("{from: 8, to: 8, least: 2s}") == SizeRange{{8}, 2});
+  CHECK(folder.refused(pair_with("{from: 8}")).message == "'size' has no range");
+  CHECK(folder.refused(pair_with("{values: [8, 4]}")).message == "the values of 'size' do not rise");
+  CHECK(
+      folder.refused("targets:\n  x_baseline: {command: run}\n  x_optimized: {command: 'run {size}', size: {from: 1, to: 2}}\n").message ==
+      "the command of 'x_baseline' has no {size}");
+  CHECK(folder
+            .refused("targets:\n  x_baseline: {command: 'r {size}', size: {from: 1, to: 4}}\n  x_optimized: {command: 'r {size}', size: "
+                     "{from: 1, to: 2}}\n")
+            .message == "'x_baseline' and 'x_optimized' have different sizes");
 }
 
 TEST_CASE("suite file: what it does not say") {

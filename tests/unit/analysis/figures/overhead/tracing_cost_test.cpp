@@ -65,7 +65,7 @@ TEST_CASE("tracing cost: what passes measured comes before an estimate") {
   row.slowdown = 0.25;
   row.low = 0.2;
   row.high = 0.3;
-  row.verdict = SlowdownVerdict::kOverTenPercent;
+  row.verdict = SlowdownVerdict::kOverLimit;
   auto costs = tracing_costs(run, kPython, kKnown);
   REQUIRE(costs.size() == 2);
   CHECK(costs[0].basis == CostBasis::kMeasured);

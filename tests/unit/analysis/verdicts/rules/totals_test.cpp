@@ -46,18 +46,17 @@ TEST_CASE("totals: steps are the windows of decode_step alone, and are shared by
 }
 
 TEST_CASE("totals: the worst slowdown is that of a tracer, decided, whatever the order") {
-  const StageSlowdown all[] = {slowdown_of(PassKind::kNsys, 0.05, SlowdownVerdict::kOverTenPercent),
-                               slowdown_of(PassKind::kCollector, 0.2, SlowdownVerdict::kOverTenPercent),
-                               slowdown_of(PassKind::kNsys, 0.1, SlowdownVerdict::kUnderTenPercent),
-                               slowdown_of(PassKind::kNcu, 9, SlowdownVerdict::kOverTenPercent),
-                               slowdown_of(PassKind::kNsys, 8, SlowdownVerdict::kUndecidable)};
+  const StageSlowdown all[] = {
+      slowdown_of(PassKind::kNsys, 0.05, SlowdownVerdict::kOverLimit), slowdown_of(PassKind::kCollector, 0.2, SlowdownVerdict::kOverLimit),
+      slowdown_of(PassKind::kNsys, 0.1, SlowdownVerdict::kUnderLimit), slowdown_of(PassKind::kNcu, 9, SlowdownVerdict::kOverLimit),
+      slowdown_of(PassKind::kNsys, 8, SlowdownVerdict::kUndecidable)};
   Run run;
   CHECK_FALSE(total(run).worst_slowdown.has_value());
   run.perturbation.stages.assign(std::begin(all), std::end(all));
   CHECK(total(run).worst_slowdown == 0.2);
   std::reverse(run.perturbation.stages.begin(), run.perturbation.stages.end());
   CHECK(total(run).worst_slowdown == 0.2);
-  run.perturbation.stages = {slowdown_of(PassKind::kNsys, -0.1, SlowdownVerdict::kUnderTenPercent)};
+  run.perturbation.stages = {slowdown_of(PassKind::kNsys, -0.1, SlowdownVerdict::kUnderLimit)};
   CHECK(total(run).worst_slowdown == -0.1);
 }
 
@@ -139,9 +138,8 @@ TEST_CASE("subjects: a kernel's sample is the shape with the most time, and its 
 TEST_CASE("subjects: a stage's slowdown is that of a tracer with a number") {
   Run run;
   add_stage(run, "decode", 1);
-  run.perturbation.stages = {slowdown_of(PassKind::kNcu, 1, SlowdownVerdict::kOverTenPercent),
-                             {},
-                             slowdown_of(PassKind::kCollector, 2, SlowdownVerdict::kOverTenPercent)};
+  run.perturbation.stages = {
+      slowdown_of(PassKind::kNcu, 1, SlowdownVerdict::kOverLimit), {}, slowdown_of(PassKind::kCollector, 2, SlowdownVerdict::kOverLimit)};
   run.perturbation.stages[1].stage = "decode";
   run.efficiency.resize(2);
   run.efficiency[1].stage = "decode";

@@ -116,8 +116,7 @@ TEST_CASE("a gain is given per window and per token, without what profiling adds
   CHECK(finding.gain_per_window_ns == 80.0);
   CHECK(finding.gain_per_token_ns == 80.0);
   CHECK_FALSE(finding.gain_unprofiled);
-  run.perturbation.stages.push_back(
-      {PassKind::kNsys, "decode_step", {80}, {100}, 0.25, 0.2, 0.3, SlowdownVerdict::kOverTenPercent, "", ""});
+  run.perturbation.stages.push_back({PassKind::kNsys, "decode_step", {80}, {100}, 0.25, 0.2, 0.3, SlowdownVerdict::kOverLimit, "", ""});
   finding = judged(worth_rule(RuleScope::kStage, "launch_starved_time"), run);
   CHECK(finding.gain_per_window_ns == 60.0);  // 100 ns traced are 80 unprofiled
   CHECK(finding.gain_unprofiled);

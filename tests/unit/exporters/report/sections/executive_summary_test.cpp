@@ -313,14 +313,14 @@ TEST_CASE("summary: energy is that of decoding, by its steps where there is noth
 TEST_CASE("summary: the overhead is the largest that was decided, and never ncu's") {
   Run run = run_of({window_of("decode", 1000)});
   const auto last = [&] { return executive_summary(run).back(); };
-  run.perturbation.stages = {slowdown_of("decode", 9, SlowdownVerdict::kOverTenPercent, PassKind::kNcu)};
+  run.perturbation.stages = {slowdown_of("decode", 9, SlowdownVerdict::kOverLimit, PassKind::kNcu)};
   CHECK(last() == "Energy and profiling overhead were not measured; nl-stage run --config deep measures both.");
-  run.perturbation.stages = {slowdown_of("small", 0.02, SlowdownVerdict::kUnderTenPercent),
-                             slowdown_of("large", 0.04, SlowdownVerdict::kUnderTenPercent),
+  run.perturbation.stages = {slowdown_of("small", 0.02, SlowdownVerdict::kUnderLimit),
+                             slowdown_of("large", 0.04, SlowdownVerdict::kUnderLimit),
                              slowdown_of("unsure", 0.5, SlowdownVerdict::kUndecidable), slowdown_of("unjudged", 0.6, std::nullopt)};
-  CHECK(last() == "Profiling slowed large by less than 10 %.");
+  CHECK(last() == "Profiling slowed large by less than 5 %.");
   run.perturbation.stages[1].bare_ns = {3e6, 1e6, 2e6};
-  CHECK(last() == "Profiling slowed large by less than 10 %; unprofiled, it takes 2.0 ms.");
+  CHECK(last() == "Profiling slowed large by less than 5 %; unprofiled, it takes 2.0 ms.");
   run.perturbation.stages.erase(run.perturbation.stages.begin(), run.perturbation.stages.begin() + 2);
   CHECK(last() == "The profiling overhead is not certain.");
   auto& unsure = run.perturbation.stages[0];
@@ -349,7 +349,7 @@ TEST_CASE("summary: a phrase is one sentence's worth of a text") {
   CHECK(phrase("") == "");
 }
 
-TEST_CASE("summary: tracing that adds more than a tenth to a step is said first") {
+TEST_CASE("summary: tracing that adds more than the limit to a step is said first") {
   Run run = run_of({window_of("train_step", 4'000'000, 10)});
   run.name = "fit";
   run.workload.verdict.kind = nl::WorkloadKind::kTraining;
@@ -364,8 +364,8 @@ TEST_CASE("summary: tracing that adds more than a tenth to a step is said first"
   CHECK(sentence_of(run, 1) == speed);
   CHECK(executive_summary(run).size() <= 5);
   for (const std::string& text : executive_summary(run)) CHECK(text.find("overhead") == std::string::npos);  // once
-  SECTION("a tenth or less is not") {
-    costs[0].low = costs[0].high = 0.1;
+  SECTION("the limit or less is not") {
+    costs[0].low = costs[0].high = 0.05;
     CHECK(sentence_of(run, 0) == speed);
   }
   SECTION("the collector is named only where it adds less") {
@@ -385,7 +385,7 @@ TEST_CASE("summary: tracing that adds more than a tenth to a step is said first"
         sentence_of(run, 0) ==
         "Tracing with nsys makes a training step (train_step) take an estimated 28 to 42 % longer than without the profiler, and the times "
         "here include that.");
-    costs[0].low = 0.09;  // perhaps more than a tenth, perhaps not
+    costs[0].low = 0.04;  // perhaps more than the limit, perhaps not
     CHECK(sentence_of(run, 0) == speed);
   }
   SECTION("a calibration says that it is one, once") {

@@ -9,7 +9,7 @@
 // What suite.json holds: targets that were timed in turn, and what their speed-ups are worth.
 namespace nl {
 
-inline constexpr const char* kSuiteSchemaVersion = "1.0.0";
+inline constexpr const char* kSuiteSchemaVersion = "1.1.0";
 
 struct SuiteCheckReport {
   std::string id, level, finding, fix;
@@ -43,7 +43,7 @@ struct SuiteReport {
   std::string name, file, engine, started_at, ended_at, verdict;
   bool interrupted = false;
   double threshold = 0;
-  std::uint64_t iterations = 0, warmup = 0;
+  std::uint64_t iterations = 0, warmup = 0, seed = 0;
   std::string profile;
   std::vector<std::string> waived;
   std::vector<SuiteCheckReport> environment;

@@ -18,7 +18,7 @@ struct CompareFlags {
   std::vector<std::string> a, b, sets;
   std::string out, ledger, model;
   double minimum_effect = 1;
-  bool json = false, markdown = false, html = false, force = false;
+  bool json = false, markdown = false, html = false, force = false, exit_code = false;
 };
 
 runs::CompareRequest request_of(const CompareFlags& flags) {
@@ -52,7 +52,8 @@ int compare(const CompareFlags& flags) {
   }
   print(comparison, flags);
   std::fflush(stdout);
-  if (!comparison.comparability.refused || comparison.comparability.forced) return 0;
+  if (!comparison.comparability.refused || comparison.comparability.forced)
+    return flags.exit_code && any_regressed(comparison) ? kNotMetStatus : 0;
   print_error({ErrorKind::kInput, exporters::comparison_sentences(comparison).at(0), "compare",
                "choose runs that differ in one thing only, or add --force"});
   return exit_status_of(ErrorKind::kInput);
@@ -75,7 +76,8 @@ void add_compare(CLI::App& app, std::function<int()>& action) {
   markdown->excludes(html);
   verb->add_option("-o,--out", flags->out, "write compare.json, compare.md and compare.html into this folder")->type_name("DIR");
   verb->add_flag("--force", flags->force, "compare runs that differ in what they should have in common");
-  verb->add_option("--minimum-effect", flags->minimum_effect, "percent: smaller changes are called unchanged")
+  verb->add_flag("--exit-code", flags->exit_code, "end with status 9 where a stage or a headline figure regressed");
+  verb->add_option("--minimum-effect", flags->minimum_effect, "percent: the smallest effect that counts")
       ->capture_default_str()
       ->check(between(0.0, 100.0));
   verb->add_option("--ledger", flags->ledger, "where names are looked up; default: $NL_STAGE_LEDGER, or the user's own")
@@ -83,8 +85,11 @@ void add_compare(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--model", flags->model, "of raw captures: as for import")->type_name("MODEL");
   verb->add_option("--set", flags->sets, "of raw captures: set one key; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
   verb->footer(
-      "With several runs a side, the runs are the sample; with one, the spread of its steps, and the verdict says so.\n"
-      "Capture the sides alternately, so that a drift is not taken for a change. docs/compare.md says how verdicts are made.\n"
+      "The verdict follows from the interval of the change alone: changed where all of it lies beyond the minimum effect, unchanged where "
+      "all\n"
+      "of it lies within, else undecidable. Capture the sides in pairs, A beside B in random order; with fewer than three runs a side it "
+      "is assumed\n"
+      "how much runs differ, or taken from the ledger. docs/compare.md says how verdicts are made.\n"
       "Examples:\n"
       "  nl-stage compare before/ --to after/\n"
       "  nl-stage compare a1/ a2/ a3/ --to b1/ b2/ b3/ --out comparison\n"

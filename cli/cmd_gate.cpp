@@ -87,6 +87,7 @@ void add_gate(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--metric", flags->request.metrics, "with --update: expect this metric too, * for any characters; repeatable")
       ->allow_extra_args(false)
       ->type_name("KEY");
+  verb->add_flag("--strict", flags->request.strict, "fail what is undecided, too");
   verb->add_option("--junit", flags->junit, "write JUnit XML too")->type_name("FILE.xml");
   auto* markdown = verb->add_flag("--markdown", flags->markdown, "print GitHub-flavoured Markdown");
   verb->add_flag("--github", flags->github, "print ::error and ::notice annotations on stderr");
@@ -95,7 +96,8 @@ void add_gate(CLI::App& app, std::function<int()>& action) {
                  "print {passed, expectations, results, changes, changed_files, notes}; with --list {runs: [{run_id, hardware, metrics}]}")
       ->excludes(markdown);
   verb->footer(
-      "A metric is met within its tolerance, else improved or regressed; new where the file expects it of other hardware only;\n"
+      "A metric is met within its tolerance, else improved or regressed; undecided where runs of one build may differ as much; new where "
+      "the file expects it of other hardware only;\n"
       "missing where the runs do not have it, or one of them is of another program, architecture, precision, batch, prompt length or shape "
       "of inputs.\n"
       "Figures of another capture mode or model are refused, not compared.\n"
@@ -104,7 +106,8 @@ void add_gate(CLI::App& app, std::function<int()>& action) {
       "  nl-stage gate bundle -e perf/llama.yaml --update --metric tpot_unprofiled_ms --metric 'stage.*.median_ms'\n"
       "  nl-stage gate bundle -e perf/llama.yaml --junit gate.xml\n"
       "  nl-stage gate run1 run2 run3 -e perf/llama.yaml --github --markdown >> $GITHUB_STEP_SUMMARY\n\n"
-      "The exit status is 9 if a metric is regressed or missing, 2 if the file of expectations is wrong or mixes capture modes,\n"
+      "The exit status is 9 if a metric is regressed or missing (or undecided with --strict), 2 if the file of expectations is wrong or "
+      "mixes capture modes,\n"
       "3 if a run.json is missing or damaged, or the runs cannot be compared with the file, 8 if a file cannot be written.");
   verb->callback([flags, &action] { action = [flags] { return gate(*flags); }; });
 }

@@ -20,6 +20,8 @@ using runs::TrialEnd, runs::TrialSide;
 struct TryFlags : TrialFlags {
   std::string a, b;
   std::vector<std::string> a_env, b_env, a_sets, b_sets;
+  std::optional<std::uint64_t> seed;
+  bool exit_code = false;
 };
 
 // A command of its own, else the one at the end.
@@ -62,6 +64,7 @@ int try_sides(const TryFlags& flags) {
   runs::TrialRequest request = trial_request(flags);
   request.a = side_of(flags.a, flags.a_env, flags.a_sets, "--a");
   request.b = side_of(flags.b, flags.b_env, flags.b_sets, "--b");
+  request.seed = flags.seed;
   request.out = orchestrator::results_folder(flags.out, "try");
   orchestrator::ProcessLauncher launcher;
   const runs::TrialResult result = runs::run_trial(request, launcher);
@@ -69,7 +72,8 @@ int try_sides(const TryFlags& flags) {
   else print(result);
   std::fflush(stdout);
   if (result.end == TrialEnd::kFailed) print_error({ErrorKind::kWorkload, result.trouble, result.log.string(), fix_of(result)});
-  return status_of(result);
+  const int status = status_of(result);
+  return status == 0 && flags.exit_code && any_regressed(result.comparison) ? kNotMetStatus : status;
 }
 
 }  // namespace
@@ -86,9 +90,12 @@ void add_try(CLI::App& app, std::function<int()>& action) {
       ->type_name("KEY=VALUE");
   verb->add_option("--b-set", flags->b_sets, "of side B")->allow_extra_args(false)->type_name("KEY=VALUE");
   add_trial_flags(*verb, *flags);
+  verb->add_flag("--exit-code", flags->exit_code, "end with status 9 where a stage or a headline figure regressed");
+  verb->add_option("--seed", flags->seed, "of the order of the rounds; default: by chance, and trial.json has it")->type_name("N");
   take_workload(*verb, "the command of a side that has none of its own: all from the first word that is no flag, or after --");
   verb->footer(
-      "Both sides run unprofiled, in turns (A B, B A …), until the verdict is decided, the rounds or the budget are used up; then each is\n"
+      "Both sides run unprofiled, in pairs whose order is drawn at random, until the verdict is decided, the rounds or the budget are used "
+      "up; then each is\n"
       "profiled once for the cause. What they print is compared, too. Leaves compare.json, compare.md, compare.html and trial.json.\n"
       "Examples:\n"
       "  nl-stage try --a \"python generate.py\" --b \"python generate.py --compile\"\n"

@@ -20,7 +20,7 @@ void add_trial_flags(CLI::App& verb, TrialFlags& flags) {
       ->check(between(0, 100))
       ->type_name("N");
   verb.add_option("--budget", flags.budget, "time for everything, such as 5m")->type_name("TIME");
-  verb.add_option("--minimum-effect", flags.minimum_effect, "percent: smaller changes are called unchanged")
+  verb.add_option("--minimum-effect", flags.minimum_effect, "percent: the smallest effect that counts")
       ->capture_default_str()
       ->check(between(0.0, 100.0));
   verb.add_option("--profile", flags.profile, "runner of the one profiled run a side that names the cause")

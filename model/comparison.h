@@ -13,7 +13,7 @@
 // made. If A and B are swapped, every change is exactly reversed; a side compared with itself shows no change.
 namespace nl {
 
-inline constexpr const char* kCompareSchemaVersion = "1.2.0";
+inline constexpr const char* kCompareSchemaVersion = "2.0.0";
 inline constexpr const char* kWholeCapture =
     "whole capture";  // used in place of a stage for captures without stages: the GPU time of their kernels
 
@@ -22,14 +22,14 @@ enum class CompareVerdict : std::uint8_t { kUndecidable, kUnchanged, kImproved, 
 
 // Why a line has its verdict, or none of its values.
 enum class LineReason : std::uint8_t {
-  kDecided,         // the change is significant, above the noise floor and the minimum effect
+  kDecided,         // the whole interval lies beyond the minimum effect
   kNoDifference,    // both sides have exactly the same values
-  kWithinNoise,     // no significant change, and the interval is narrow enough to say so
-  kBelowMinimum,    // significant, but too small to matter
-  kTooNoisy,        // not significant, and the interval would hide a large change
+  kBelowMinimum,    // the whole interval lies within the minimum effect
+  kAtMinimum,       // the interval excludes that nothing changed, and holds the minimum effect
+  kTooNoisy,        // the interval holds that nothing changed, and effects that count
   kDrift,           // the runs drift over time, and the sides were captured one after the other
   kBlockOrder,      // the sides ran in blocks: a drift does not show, but cannot be ruled out
-  kFewRuns,         // too few runs to tell drift or spread from change
+  kFewRuns,         // as kTooNoisy, of one run a side
   kStageUnchanged,  // its stage did not change, so this was not compared
   kOnlyInA,
   kOnlyInB,      // the other side has no such thing: added or removed
@@ -40,18 +40,26 @@ enum class LineReason : std::uint8_t {
   kRankOnly,        // the pair is a guess by rank
   kNoDirection,     // the change is known, but neither more nor less is better
   kStageUndecided,  // it is not known whether its stage changed, so this was not compared
+  kNoCommonKernel,  // both sides have kernels, and none in a stage of both
 };
 
 // What the verdicts rest on.
 enum class CompareBasis : std::uint8_t {
-  kNothing,        // no stage is on both sides
-  kOneRunEach,     // the spread of its steps; how much runs differ from each other is not known
-  kOneRunOneSide,  // the single run is taken to scatter as the other side's do
-  kFewRuns,        // too few for the order of the runs to be looked at
-  kRuns,           // the runs are the sample
+  kNothing,     // no stage is on both sides
+  kOneRunEach,  // the spread of its steps; how much runs differ from each other is taken from other runs
+  kFewRuns,     // fewer than three on a side: they count where they differ more than other runs do
+  kRuns,        // the runs are the sample
 };
 
-enum class RunOrder : std::uint8_t { kUnknown, kInterleaved, kBlocks };
+// kPairs: each run of A has one of B beside it, and is compared with it.
+enum class RunOrder : std::uint8_t { kUnknown, kInterleaved, kBlocks, kPairs };
+
+// Where it is known from how much runs of one build differ.
+enum class WanderSource : std::uint8_t {
+  kRuns,     // these runs themselves
+  kLedger,   // and what was assumed, each by its degrees of freedom
+  kAssumed,  // a stated figure of other workloads
+};
 
 // What a line says of its subject. comparison_keys.h has the keys. A figure of model/run_metrics without a value here gets
 // one behind the last, found by its key.
@@ -80,7 +88,14 @@ enum class CompareFigure : std::uint8_t {
   kHostWait,  // a stage's wait for launches that fell on one kind of host code, or on one line, in a window
 };
 
-// The median over the runs of a side (over the windows of a single run), with its 95 % bootstrap interval.
+// How much runs of one build differ from each other, where too few of them were given to show it.
+struct CompareWander {
+  WanderSource source = WanderSource::kRuns;
+  std::optional<double> spread;  // relative standard deviation; empty: the runs show it, each line by its own
+  std::uint64_t runs = 0;        // of the ledger
+};
+
+// The median over the runs of a side (over the windows of a single run), with its 95 % interval.
 struct CompareEstimate {
   double median = 0;
   std::optional<double> low, high;  // empty: one value
@@ -91,29 +106,32 @@ struct CompareEstimate {
 // B's median against A's, as the logarithm of the ratio: swapping A and B only changes its sign. Files and people get relative().
 struct CompareChange {
   double log_ratio = 0;
-  std::optional<double> low, high;                                            // 95 % bootstrap interval; empty: one value each
+  std::optional<double> low, high;   // empty: not tested
+  std::optional<double> confidence;  // of the interval: 0.95; more for a line that is told among many
   static double relative(double log_ratio) { return std::expm1(log_ratio); }  // 0.03: B is 3 % more
   friend bool operator==(const CompareChange&, const CompareChange&) = default;
 };
 
 struct CompareLine {
-  std::string key;    // of its subject: "decode_step", "gpu_compute", "aten::mm", a metric's name
-  std::string stage;  // that it lies in; empty: the whole run
+  std::string key;          // of its subject: "decode_step", "gpu_compute", "aten::mm", a metric's name
+  std::string stage;        // that it lies in; empty: the whole run
+  std::string kernel = {};  // that a counter is of; empty: none
   CompareFigure figure = CompareFigure::kWall;
   MetricUnit unit = MetricUnit::kNanoseconds;
   Better better = Better::kLower;
   std::optional<CompareEstimate> a, b;     // empty: that side has none
   std::optional<CompareChange> change;     // empty: not on both sides, or one of them is zero
-  std::optional<double> noise_floor;       // relative: chance alone causes changes up to this size
   std::optional<double> p_value, q_value;  // q: of all lines that were tested together, by Benjamini and Hochberg
   CompareVerdict verdict = CompareVerdict::kUndecidable;
   LineReason reason = LineReason::kNotCaptured;
+  std::optional<std::uint64_t> runs_to_decide;  // a side, in turns; empty: decided, or more than a thousand
 };
 
 // A section that both formats always have: lines, or the reason why there are none.
 struct CompareSection {
   std::vector<CompareLine> lines;     // the largest difference in time first
   std::optional<LineReason> missing;  // set: lines is empty, and null in files
+  std::optional<LineReason> note;     // what holds for all of the lines
 };
 
 // How two kernels were found to be the same, the surest first.
@@ -148,6 +166,7 @@ struct KernelPair {
 struct StageKernels {
   std::string stage;
   bool entered = false;                           // the stage changed: its kernels were tested
+  std::optional<LineReason> why_not;              // not entered: its stage did not change, or is undecided
   std::vector<KernelPair> pairs;                  // the largest difference in time first
   double paired_share_a = 0, paired_share_b = 0;  // the part of each side's kernel time in the stage that is in pairs
 };
@@ -232,6 +251,7 @@ struct Comparison {
   Comparability comparability;
   CompareBasis basis = CompareBasis::kNothing;
   RunOrder order = RunOrder::kUnknown;
+  CompareWander wander;
   std::optional<double> drift_per_run;  // relative, of the main stage; empty: not looked at
   bool drift_significant = false;
   CompareVerdict verdict = CompareVerdict::kUndecidable;
@@ -246,19 +266,26 @@ struct Comparison {
   CompareSection efficiency, energy, host_code;
 };
 
+// The changes that a reader wants to hear of first: that of the main stage, then of the other stages, then of figures of the whole run. Each
+// subject once, by its unprofiled time where that changed.
+std::vector<const CompareLine*> headline_changes(const Comparison& comparison);
+// Whether any of these is for the worse.
+bool any_regressed(const Comparison& comparison);
+
 // Keys of the codes, in their order: what compare.json carries.
 template <>
 inline constexpr auto kKeys<CompareVerdict> = std::to_array<std::string_view>({"undecidable", "unchanged", "improved", "regressed"});
 template <>
-inline constexpr auto kKeys<LineReason> =
-    std::to_array<std::string_view>({"decided", "no_difference", "within_noise", "below_minimum", "too_noisy", "drift", "block_order",
-                                     "few_runs", "stage_unchanged", "only_in_a", "only_in_b", "not_captured", "not_captured_a",
-                                     "not_captured_b", "not_comparable", "rank_only", "no_direction", "stage_undecided"});
+inline constexpr auto kKeys<LineReason> = std::to_array<std::string_view>(
+    {"decided", "no_difference", "below_minimum", "at_minimum", "too_noisy", "drift", "block_order", "few_runs", "stage_unchanged",
+     "only_in_a", "only_in_b", "not_captured", "not_captured_a", "not_captured_b", "not_comparable", "rank_only", "no_direction",
+     "stage_undecided", "no_common_kernel"});
 template <>
-inline constexpr auto kKeys<CompareBasis> =
-    std::to_array<std::string_view>({"nothing", "one_run_each", "one_run_one_side", "few_runs", "runs"});
+inline constexpr auto kKeys<CompareBasis> = std::to_array<std::string_view>({"nothing", "one_run_each", "few_runs", "runs"});
 template <>
-inline constexpr auto kKeys<RunOrder> = std::to_array<std::string_view>({"unknown", "interleaved", "blocks"});
+inline constexpr auto kKeys<RunOrder> = std::to_array<std::string_view>({"unknown", "interleaved", "blocks", "pairs"});
+template <>
+inline constexpr auto kKeys<WanderSource> = std::to_array<std::string_view>({"runs", "ledger", "assumed"});
 template <>
 inline constexpr auto kKeys<Better> = std::to_array<std::string_view>({"neither", "lower", "higher"});
 template <>
@@ -285,8 +312,8 @@ inline constexpr auto kKeys<CompareFigure> = std::to_array<std::string_view>({"w
                                                                               "power",
                                                                               "host_wait"});
 template <>
-inline constexpr auto kKeys<KernelPairing> =
-    std::to_array<std::string_view>({"none", "exact", "structure", "root", "tokens", "shape", "rank"});
+inline constexpr auto kKeys<KernelPairing> = std::to_array<std::string_view>({"none", "exact", "structure", "root", "tokens", "shape",
+                                                                              "rank"});
 template <>
 inline constexpr auto kKeys<KernelRelation> = std::to_array<std::string_view>({"same", "renamed", "fused", "split", "added", "removed"});
 template <>

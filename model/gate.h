@@ -15,9 +15,10 @@
 // What a run is expected to reach, and what came of it.
 namespace nl {
 
-enum class GateOutcome : std::uint8_t { kMet, kImproved, kRegressed, kNew, kMissing };
+// kUndecided: the figure is outside of the tolerance, and runs of one build may differ as much.
+enum class GateOutcome : std::uint8_t { kMet, kImproved, kRegressed, kNew, kMissing, kUndecided };
 template <>
-inline constexpr auto kKeys<GateOutcome> = std::to_array<std::string_view>({"met", "improved", "regressed", "new", "missing"});
+inline constexpr auto kKeys<GateOutcome> = std::to_array<std::string_view>({"met", "improved", "regressed", "new", "missing", "undecided"});
 
 // Where an expected value comes from.
 struct ExpectationSource {
@@ -34,7 +35,7 @@ struct ExpectationSource {
 // A part of what was run, by its key in the file.
 struct WorkloadFact {
   IdentityPart part;
-  std::string ExpectationSource::* value;
+  std::string ExpectationSource::*value;
   std::string_view key() const { return key_of(part); }
 };
 inline constexpr std::array<WorkloadFact, 6> kWorkloadFacts = {{{IdentityPart::kProgram, &ExpectationSource::program},
@@ -90,9 +91,10 @@ struct GateLine {
   std::string metric;
   const RunMetricInfo* info = nullptr;  // unit, which way is better
   GateOutcome outcome = GateOutcome::kMet;
-  std::optional<double> expected, low, high;         // low to high: met; empty: new
-  std::optional<double> value;                       // the median of the runs; empty: missing
-  std::vector<double> values;                        // of each run that has it
+  std::optional<double> expected, low, high;      // low to high: met; empty: new
+  std::optional<double> value;                    // the median of the runs; empty: missing
+  std::optional<double> likely_low, likely_high;  // where the figure of this build lies, by how much runs differ; empty: exact, or missing
+  std::vector<double> values;                     // of each run that has it
   std::optional<WorkloadDifference> not_comparable;  // of a run that was left out
   ExpectationSource from;                            // of the expected value; of a new one, of this
   int line = 0;                                      // of the file of expectations; 0: not in it
@@ -122,10 +124,12 @@ struct GateReport {
   std::vector<GateChange> changes;
   std::vector<std::string> changed_files;
   std::vector<std::string> notes;
+  bool strict = false;  // what is undecided fails
 
   bool passed() const {
-    return std::none_of(results.begin(), results.end(), [](const GateResult& result) {
-      return std::any_of(result.lines.begin(), result.lines.end(), [](const GateLine& line) { return line.failed(); });
+    return std::none_of(results.begin(), results.end(), [&](const GateResult& result) {
+      return std::any_of(result.lines.begin(), result.lines.end(),
+                         [&](const GateLine& line) { return line.failed() || (strict && line.outcome == GateOutcome::kUndecided); });
     });
   }
 };

@@ -28,7 +28,8 @@ std::string name_in_key(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("_-.:/+").find(c) != std::string_view::npos;
   };
-  std::replace_if(out.begin(), out.end(), [&](char c) { return !plain(c); }, '_');
+  std::replace_if(
+      out.begin(), out.end(), [&](char c) { return !plain(c); }, '_');
   return out;
 }
 
@@ -130,6 +131,10 @@ std::string kernel_key(const KernelEntry& kernel) {
   const std::string& short_name = kernel.short_name.empty() ? kernel.name : kernel.short_name;
   if (short_name == kernel.symbol()) return name_in_key(short_name);
   return name_in_key(short_name) + "~" + stable_hash_text(kernel.symbol(), 8);
+}
+
+std::string stage_key(std::string_view stage, std::string_view figure) {
+  return fmt::format("{}{}.{}", prefix_of(RunMetricScope::kStage), name_in_key(stage), figure);
 }
 
 std::vector<RunMetric> run_metrics(const Run& run, std::size_t most_kernels) {

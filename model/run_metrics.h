@@ -89,6 +89,8 @@ std::vector<RunMetric> run_metrics(const Run& run, std::size_t most_kernels = 20
 // The name of a kernel in keys. One without template or function arguments is its own; others have a few digits of a hash behind
 // it: "elementwise_kernel~1b2c3d4e".
 std::string kernel_key(const KernelEntry& kernel);
+// "stage.decode_step.median_ms" of the stage's name and "median_ms"
+std::string stage_key(std::string_view stage, std::string_view figure);
 
 // What expectations hold for: "NVIDIA H200", "2 x NVIDIA H200", the CPU's model where no GPU worked; empty: not known.
 std::string hardware_key(const Run& run);

@@ -51,7 +51,7 @@ struct SuiteReport {
   std::string name, file, engine, started_at, ended_at, verdict;
   bool interrupted = false;
   double threshold = 0;
-  std::uint64_t iterations = 0, warmup = 0;
+  std::uint64_t iterations = 0, warmup = 0, seed = 0;
   std::string profile;
   std::vector<std::string> waived;
   std::vector<SuiteCheckReport> environment;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 #include <optional>
 
 #include "analysis/statistics/bootstrap.h"
@@ -10,9 +12,12 @@ namespace nl::analysis {
 namespace {
 
 constexpr double kMadToSigma = 1.4826;  // of a normal distribution
-constexpr double kOutlierSigmas = 5;
-constexpr double kThresholdFactor = 1.3;  // above sqrt(2 log n), the most that noise alone reaches: 1,000 quiet series in the tests
-constexpr double kFewValues = 20, kSmallSample = 3;
+constexpr double kOutlierSigmas = 5, kWildSigmas = 3;
+constexpr double kThresholdFactor = 1.9;  // above sqrt(2 log n), the most that noise alone reaches: bench/compare_honesty trends
+constexpr double kSmallSample = 3;
+constexpr std::size_t kRunsOfLevel = 12;
+constexpr double kUsualCorrelation = 0.5,
+                 kFewValues = 20;     // what a series is taken to have beside what it shows, and for how many values that counts
 constexpr double kLeastNoise = 1e-9;  // of the level; counts that never vary have none
 
 double robust_sigma(std::vector<double> deviations) {
@@ -20,41 +25,49 @@ double robust_sigma(std::vector<double> deviations) {
   return kMadToSigma * median_of(std::move(deviations));
 }
 
-// The spread of a value, from the differences of values that are `apart` places apart: changes of level hardly count in these.
-double step_sigma(const std::vector<double>& values, std::size_t apart) {
-  std::vector<double> steps;
-  for (std::size_t i = apart; i < values.size(); ++i) steps.push_back(values[i] - values[i - apart]);
-  return robust_sigma(std::move(steps)) / std::sqrt(2.0);
+// The values with wild ones brought back to three times the spread of the middle three fifths: one disturbed run in ten hardly moves a mean then, and a
+// change of level stays one. Noise is measured on what is left, so that of two clocks the slower one counts as noise.
+std::vector<double> without_wild(const std::vector<double>& values) {
+  constexpr double kOuter = 0.2, kToSigma = 1.683;  // of a normal distribution: from the first fifth to the last
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  const auto cut = static_cast<std::size_t>(kOuter * static_cast<double>(sorted.size()));
+  const double middle = median_of(sorted), reach = kWildSigmas * (sorted[sorted.size() - 1 - cut] - sorted[cut]) / kToSigma;
+  std::vector<double> calm = values;
+  if (reach > 0)
+    for (double& value : calm) value = std::clamp(value, middle - reach, middle + reach);
+  return calm;
 }
 
+// The variance of a value, from the differences of values that are `apart` places apart. `over_changes`: so many of them may go over a change of level; the
+// largest are left out.
+double step_variance(const std::vector<double>& values, std::size_t apart, std::size_t over_changes) {
+  if (values.size() <= apart + over_changes) return 0;
+  std::vector<double> squares;
+  for (std::size_t i = apart; i < values.size(); ++i)
+    squares.push_back((values[i] - values[i - apart]) * (values[i] - values[i - apart]) / 2);
+  std::sort(squares.begin(), squares.end());
+  squares.resize(squares.size() - over_changes);
+  return std::accumulate(squares.begin(), squares.end(), 0.0) / static_cast<double>(squares.size());
+}
+
+// More changes than a series has. Two clocks change more often, and count as noise.
+std::size_t most_changes(const std::vector<double>& values) { return 1 + values.size() / kRunsOfLevel; }
+
 // The correlation of neighbours. Where each value is somewhat like the one before, differences over one place are smaller than those over
-// two: their squares are as 1 to 1 + correlation. A short series shows little of it, so the result is scaled down there.
+// two: their squares are as 1 to 1 + correlation. A short series shows little of it, and is taken to be as series usually are.
 double correlation_of(const std::vector<double>& values) {
-  const double single = step_sigma(values, 1), twice = step_sigma(values, 2);
+  const std::size_t over_changes = 2 * most_changes(values);  // a change is in one difference over one place, and in two over two
+  const double single = step_variance(values, 1, over_changes), twice = step_variance(values, 2, over_changes);
   const auto count = static_cast<double>(values.size());
-  return single > 0 ? std::clamp(twice * twice / (single * single) - 1, 0.0, 0.9) * count / (count + kFewValues) : 0;
+  const double shown = single > 0 ? std::clamp(twice / single - 1, 0.0, 0.9) : 0;
+  return (count * shown + kFewValues * kUsualCorrelation) / (count + kFewValues);
 }
 
 // The spread that independent values would need for their means to be as uncertain as the means of these values.
 double noise_of(const std::vector<double>& values) {
   const double correlation = correlation_of(values), few = 1 + kSmallSample / static_cast<double>(values.size());
-  return few * step_sigma(values, 1) / std::sqrt(1 - correlation) * std::sqrt((1 + correlation) / (1 - correlation));
-}
-
-// The median of a value and the two on each side of it.
-double middle_around(const std::vector<double>& values, std::size_t at) {
-  const auto first = values.begin() + static_cast<std::ptrdiff_t>(at < 2 ? 0 : at - 2);
-  return median_of({first, values.begin() + static_cast<std::ptrdiff_t>(std::min(values.size(), at + 3))});
-}
-
-// The values with each outlier replaced by the median around it: a single outlier would shift the level of its stretch.
-std::vector<double> without_outliers(const std::vector<double>& values, double noise) {
-  std::vector<double> calm = values;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double around = middle_around(values, i);
-    if (std::abs(values[i] - around) > kOutlierSigmas * noise) calm[i] = around;
-  }
-  return calm;
+  return few * std::sqrt(step_variance(values, 1, most_changes(values)) / (1 - correlation) * (1 + correlation) / (1 - correlation));
 }
 
 struct Split {
@@ -133,10 +146,12 @@ struct WeakChange {
   std::size_t border = 0;
   double share = 1;
 };
-WeakChange weakest_of(const Segmentation& series, const std::vector<std::size_t>& borders, double needed, double min_effect) {
+WeakChange weakest_of(const Segmentation& series, const std::vector<double>& values, const std::vector<std::size_t>& borders, double needed,
+                      double min_effect) {
   WeakChange weakest;
+  const auto level = [&](std::size_t i) { return median_of({values.data() + borders[i], values.data() + borders[i + 1]}); };
   for (std::size_t i = 1; i + 1 < borders.size(); ++i) {
-    const double before = series.mean(borders[i - 1], borders[i]), after = series.mean(borders[i], borders[i + 1]);
+    const double before = level(i - 1), after = level(i);
     double share = series.strength(borders[i - 1], borders[i], borders[i + 1]) / needed;
     if (before != 0 && min_effect > 0) share = std::min(share, std::abs(after - before) / std::abs(before) / min_effect);
     if (share < weakest.share) weakest = {i, share};
@@ -145,8 +160,9 @@ WeakChange weakest_of(const Segmentation& series, const std::vector<std::size_t>
 }
 
 // Removes weak changes one by one, because each removal changes the levels beside it.
-void drop_weak(const Segmentation& series, double needed, double min_effect, std::vector<std::size_t>& borders) {
-  for (WeakChange weak; (weak = weakest_of(series, borders, needed, min_effect)).border != 0;)
+void drop_weak(const Segmentation& series, const std::vector<double>& values, double needed, double min_effect,
+               std::vector<std::size_t>& borders) {
+  for (WeakChange weak; (weak = weakest_of(series, values, borders, needed, min_effect)).border != 0;)
     borders.erase(borders.begin() + static_cast<std::ptrdiff_t>(weak.border));
 }
 
@@ -168,10 +184,8 @@ SeriesLevel level_between(const std::vector<double>& values, std::size_t first, 
 
 std::vector<SeriesLevel> levels_of(const std::vector<double>& values, double min_effect) {
   if (values.empty()) return {};
-  const double floor = kLeastNoise * std::abs(median_of(values));
-  const double noise = std::max({noise_of(values), floor, 1e-300});
-  const std::vector<double> calm = without_outliers(values, std::max(step_sigma(values, 1), floor));
-  const Segmentation series(calm, noise);
+  const std::vector<double> calm = without_wild(values);
+  const Segmentation series(calm, std::max({noise_of(calm), kLeastNoise * std::abs(median_of(values)), 1e-300}));
   const double threshold = kThresholdFactor * std::sqrt(2 * std::log(std::max<double>(4, static_cast<double>(values.size()))));
   std::vector<std::size_t> borders = strongest_first(seeded_splits(series, values.size(), threshold));
   borders.insert(borders.begin(), 0);
@@ -179,7 +193,7 @@ std::vector<SeriesLevel> levels_of(const std::vector<double>& values, double min
   settle(series, borders);
   split_further(series, threshold, borders);
   settle(series, borders);
-  drop_weak(series, threshold, min_effect, borders);
+  drop_weak(series, values, threshold, min_effect, borders);
   settle(series, borders);
   std::vector<SeriesLevel> levels;
   for (std::size_t i = 0; i + 1 < borders.size(); ++i) levels.push_back(level_between(values, borders[i], borders[i + 1]));

@@ -98,6 +98,11 @@ std::string line_sentence(const GateLine& line, const std::string& hardware) {
     return fmt::format("{} is missing on {}; {} was expected", line.metric, hardware, value(line.expected));
   if (line.outcome == GateOutcome::kNew) return fmt::format("{} is new on {}: {}", line.metric, hardware, value(line.value));
   const auto change = line.change();
+  if (line.outcome == GateOutcome::kUndecided)
+    return fmt::format(
+        "{} is undecided on {}: {} against the expected {} is outside of the tolerance, and runs of one build may differ as much; "
+        "gate more runs",
+        line.metric, hardware, value(line.value), value(line.expected));
   const std::string by = change ? fmt::format("{:.1f} % {} than", std::abs(*change) * 100, *change > 0 ? "more" : "less") : "not";
   return fmt::format("{} {} on {}: {}, {} the expected {} (met from {} to {})", line.metric, key_of(line.outcome), hardware,
                      value(line.value), by, value(line.expected), value(line.low), value(line.high));
@@ -119,7 +124,8 @@ std::string test_case(const GateResult& result, const GateLine& line) {
   const std::string sentence = line_sentence(line, result.hardware);
   if (line.failed())
     return out + ">\n      <failure" + attribute("type", key_of(line.outcome)) + attribute("message", sentence) + "/>\n    </testcase>\n";
-  if (line.outcome == GateOutcome::kNew) return out + ">\n      <skipped" + attribute("message", sentence) + "/>\n    </testcase>\n";
+  if (line.outcome == GateOutcome::kNew || line.outcome == GateOutcome::kUndecided)
+    return out + ">\n      <skipped" + attribute("message", sentence) + "/>\n    </testcase>\n";
   return out + ">\n      <system-out>" + html::text(sentence) + "</system-out>\n    </testcase>\n";
 }
 
@@ -145,6 +151,8 @@ ordered_json line_json(const GateLine& line) {
           {"expected", number_or_null(line.expected)},
           {"low", number_or_null(line.low)},
           {"high", number_or_null(line.high)},
+          {"likely_low", number_or_null(line.likely_low)},
+          {"likely_high", number_or_null(line.likely_high)},
           {"change", number_or_null(line.change())},
           {"unit", key_of(line.info->unit)},
           {"better", key_of(line.info->better)},
@@ -166,8 +174,8 @@ std::string not_comparable_text(const WorkloadDifference& difference) {
 
 std::string gate_verdict(const GateReport& report) {
   std::vector<std::string> parts;
-  for (const GateOutcome outcome :
-       {GateOutcome::kRegressed, GateOutcome::kMissing, GateOutcome::kImproved, GateOutcome::kNew, GateOutcome::kMet})
+  for (const GateOutcome outcome : {GateOutcome::kRegressed, GateOutcome::kMissing, GateOutcome::kUndecided, GateOutcome::kImproved,
+                                    GateOutcome::kNew, GateOutcome::kMet})
     if (const std::size_t count = count_of(report, outcome)) parts.push_back(fmt::format("{} {}", count, key_of(outcome)));
   if (parts.empty()) parts.emplace_back("nothing is expected of this hardware");
   return fmt::format("{}: {}.", report.passed() ? "Passed" : "Failed", join(parts));
@@ -204,9 +212,14 @@ std::string gate_annotations(const GateReport& report) {
     for (const GateLine& line : result.lines) {
       if (line.outcome == GateOutcome::kMet) continue;
       const std::string place = line.line > 0 ? fmt::format(",line={}", line.line) : "";
-      out += fmt::format("::{} file={}{},title={}::{}\n", line.failed() ? "error" : "notice", command_text(report.file, true), place,
-                         command_text(fmt::format("{} {}", line.metric, key_of(line.outcome)), true),
-                         command_text(line_sentence(line, result.hardware), false));
+      const bool undecided = line.outcome == GateOutcome::kUndecided;
+      out +=
+          fmt::format("::{} file={}{},title={}::{}\n",
+                      line.failed() || (undecided && report.strict) ? "error"
+                      : undecided                                   ? "warning"
+                                                                    : "notice",
+                      command_text(report.file, true), place, command_text(fmt::format("{} {}", line.metric, key_of(line.outcome)), true),
+                      command_text(line_sentence(line, result.hardware), false));
     }
   return out;
 }
@@ -215,7 +228,8 @@ std::string gate_junit(const GateReport& report) {
   std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"nl-stage gate\">\n";
   for (const GateResult& result : report.results) {
     const auto failures = count_if_line(result, [](const GateLine& line) { return line.failed(); });
-    const auto skipped = count_if_line(result, [](const GateLine& line) { return line.outcome == GateOutcome::kNew; });
+    const auto skipped = count_if_line(
+        result, [](const GateLine& line) { return line.outcome == GateOutcome::kNew || line.outcome == GateOutcome::kUndecided; });
     out += fmt::format("  <testsuite{} tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n",
                        html::attribute("name", result.hardware), result.lines.size(), failures, skipped);
     for (const GateLine& line : result.lines) out += test_case(result, line);

@@ -33,7 +33,7 @@ void fields(auto& io, Ref<decltype(io), Comparability> c) {
 
 void fields(auto& io, Ref<decltype(io), CompareEstimate> e) {
   io("median", e.median, "over the runs; of one run over its windows", kAnySign);
-  io("low", e.low, "95 % bootstrap interval; null: one value", kAnySign);
+  io("low", e.low, "95 % interval; null: not tested", kAnySign);
   io("high", e.high, "likewise", kAnySign);
   io("samples", e.samples, "runs; of one run its windows");
 }
@@ -41,30 +41,39 @@ void fields(auto& io, Ref<decltype(io), CompareEstimate> e) {
 void fields(auto& io, Ref<decltype(io), CompareChange> c) {
   const auto relative = [](const std::optional<double>& log) { return log ? std::optional(CompareChange::relative(*log)) : std::nullopt; };
   io("relative", CompareChange::relative(c.log_ratio), "0.03: B is 3 % more than A", kAnySign);
-  io("relative_low", relative(c.low), "95 % bootstrap interval; null: one value each", kAnySign);
+  io("relative_low", relative(c.low), "the interval that decides; null: not tested", kAnySign);
   io("relative_high", relative(c.high), "likewise", kAnySign);
+  io("confidence", c.confidence, "of the interval: 0.95, more for a line that is told among many; null: not tested", kFraction);
   io("log_ratio", c.log_ratio, "natural logarithm of B to A: A and B swapped only turn the sign", kAnySign);
 }
 
 void fields(auto& io, Ref<decltype(io), CompareLine> l) {
   io("key", l.key, "of its subject: a stage, a bin, an operator, a metric");
   io.known("stage", l.stage, "that it lies in; null: the whole run");
+  io.known("kernel", l.kernel, "that a counter is of; null: none");
   io.code("figure", l.figure, "what is compared");
   io.code("unit", l.unit, "of the medians; empty: a share or a count");
   io.code("better", l.better, "which way it improves");
   io("a", l.a, "null: that side has none");
   io("b", l.b, "likewise");
   io("change", l.change, "null: not on both sides, or zero on one");
-  io("noise_floor", l.noise_floor, "relative: chance alone gives that much; null: not known");
-  io("p_value", l.p_value, "null: not tested", kFraction);
+  io("p_value", l.p_value, "that chance alone gives the difference; decides nothing; null: not tested", kFraction);
   io("q_value", l.q_value, "of all lines that were tested together, by Benjamini and Hochberg", kFraction);
   io.code("verdict", l.verdict, "of this line");
   io.code("reason", l.reason, "why");
+  io("runs_to_decide", l.runs_to_decide, "a side, captured in turns; null: decided, or more than 1000");
+}
+
+void fields(auto& io, Ref<decltype(io), CompareWander> w) {
+  io.code("source", w.source, "of how much runs of one build differ: these runs, those of the ledger, or a stated figure");
+  io("spread", w.spread, "relative standard deviation; null: each line has its own, of these runs");
+  io("runs", w.runs, "of the ledger");
 }
 
 void fields(auto& io, Ref<decltype(io), CompareSection> s) {
   io.where(!s.missing, "lines", s.lines, "the largest difference first; null: missing says why");
   io.code("missing", s.missing, "why there are none; null: there are");
+  io.code("note", s.note, "what holds for all of them; null: nothing");
 }
 
 void fields(auto& io, Ref<decltype(io), ComparedKernel> k) {
@@ -86,6 +95,7 @@ void fields(auto& io, Ref<decltype(io), KernelPair> p) {
 void fields(auto& io, Ref<decltype(io), StageKernels> s) {
   io("stage", s.stage, "that launches them");
   io("entered", s.entered, "the stage changed: its kernels were tested");
+  io.code("why_not", s.why_not, "its stage did not change, or is undecided; null: entered");
   io("paired_share_a", s.paired_share_a, "of A's kernel time in the stage: in pairs");
   io("paired_share_b", s.paired_share_b, "likewise of B's");
   io("pairs", s.pairs, "the largest difference in time first");
@@ -107,12 +117,13 @@ void fields(auto& io, Ref<decltype(io), Waterfall> w) {
 }
 
 void fields(auto& io, Ref<decltype(io), Comparison> c) {
-  io("schema_version", c.schema_version, "of this format", matching("^1\\.[0-9]+\\.[0-9]+$"));
+  io("schema_version", c.schema_version, "of this format", matching("^2\\.[0-9]+\\.[0-9]+$"));
   io.code("verdict", c.verdict, "of the whole, by its main stage");
   io.code("reason", c.reason, "why");
   io.known("main_stage", c.main_stage, "that the verdict is about; null: none");
   io.code("basis", c.basis, "what the verdicts rest on");
   io.code("order", c.order, "in which the sides were captured");
+  io("wander", c.wander, "how much runs of one build differ from each other");
   io("drift_per_run", c.drift_per_run, "relative, of the main stage; null: not looked at", kAnySign);
   io("drift_significant", c.drift_significant, "the runs drift over time");
   io("a", c.a, "the runs of side A");

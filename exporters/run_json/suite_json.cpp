@@ -68,6 +68,7 @@ void fields(auto& io, Ref<decltype(io), SuiteReport> s) {
   io("threshold", s.threshold, "the speed-up that a pair has to reach");
   io("iterations", s.iterations, "unprofiled runs of a target");
   io("warmup", s.warmup, "runs before them that do not count");
+  io("seed", s.seed, "of the order of the runs");
   io("profile", s.profile, "of the one profiled run of a target", matching("^(none|light|deep)$"));
   io("waived", s.waived, "checks of the environment that may be blocked");
   io("environment", s.environment, "what was checked before");

@@ -15,6 +15,7 @@
 #include "orchestrator/import.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
+#include "runs/compare/recorded.h"
 #include "runs/ledger/bundles.h"
 
 namespace fs = std::filesystem;
@@ -93,7 +94,9 @@ Comparison compare_sides(const CompareRequest& request, Launcher& launcher) {
   const NamedRuns a = runs_named(request.a, request, launcher);
   const NamedRuns b = reading.get();
   const Activity comparing("comparing");
-  Comparison comparison = analysis::compare(a.runs, b.runs, request.options);
+  analysis::CompareOptions options = request.options;
+  options.recorded = [&](const Run& run, const std::string& stage) { return recorded_wander(run, stage, request.ledger); };
+  Comparison comparison = analysis::compare(a.runs, b.runs, options);
   a.tell(comparison.a);
   b.tell(comparison.b);
   return comparison;

@@ -1,8 +1,12 @@
 #include "runs/gate/gate.h"
 
+#include <optional>
+#include <utility>
+
 #include "analysis/runs/gate/gate.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
+#include "runs/compare/recorded.h"
 #include "runs/gate/expectations.h"
 #include "runs/ledger/bundles.h"
 
@@ -19,11 +23,18 @@ std::vector<std::string> usual_metrics() {
   return out;
 }
 
-std::vector<analysis::GateRun> load_runs(const std::vector<std::string>& names) {
-  std::vector<analysis::GateRun> out;
+struct LoadedRuns {
+  std::vector<analysis::GateRun> runs;
+  std::optional<Run> first;
+};
+
+LoadedRuns load_runs(const std::vector<std::string>& names) {
+  LoadedRuns out;
   for (const std::string& name : names) {
-    out.push_back(analysis::gate_run(named_run(name)));
-    if (out.back().hardware.empty())
+    Run run = named_run(name);
+    out.runs.push_back(analysis::gate_run(run));
+    if (!out.first) out.first = std::move(run);
+    if (out.runs.back().hardware.empty())
       throw Error(ErrorKind::kInput, "the run names neither a GPU nor a CPU", name,
                   "expectations hold for hardware; gate a run that knows its own");
   }
@@ -67,11 +78,16 @@ GateReport check_gate(const GateRequest& request) {
   if (!request.update && !is_there(request.expectations))
     throw Error(ErrorKind::kConfig, "there is no such file of expectations", request.expectations.string(),
                 "add --update to write it from these runs");
-  const auto runs = load_runs(request.runs);
+  const LoadedRuns loaded = load_runs(request.runs);
   GateReport report;
   report.file = request.expectations.string();
-  if (request.update) update(request, runs, report);
-  report.results = analysis::judge(read_expectations(file_on_disk(request.expectations)), runs);
+  report.strict = request.strict;
+  if (request.update) update(request, loaded.runs, report);
+  const auto recorded = [&](const std::string& metric) -> std::optional<analysis::Wander> {
+    const auto known = loaded.first ? recorded_metric(*loaded.first, metric, "") : std::nullopt;
+    return known ? std::optional(known->wander) : std::nullopt;
+  };
+  report.results = analysis::judge(read_expectations(file_on_disk(request.expectations)), loaded.runs, recorded);
   return report;
 }
 

@@ -13,6 +13,7 @@ struct GateRequest {
   std::vector<std::string> runs;  // bundles, or their run.json
   std::filesystem::path expectations;
   bool update = false;               // write what these runs reached
+  bool strict = false;               // what is undecided fails
   std::vector<std::string> metrics;  // with update: further ones to expect, "stage.*.median_ms"
 };
 

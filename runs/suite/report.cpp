@@ -144,9 +144,10 @@ std::vector<std::string> sentences(const SuiteResult& result) {
   if (result.blocked()) out.emplace_back("The environment is not fit for timings. Nothing was run.");
   if (result.interrupt_signal != 0) out.emplace_back("The suite was interrupted. What ran before is below.");
   if (!result.pairs.empty() && !result.blocked())
-    out.push_back(fmt::format(
-        "A pair meets the threshold when its speed-up is at least {} with 95 % confidence. Speed-ups are from unprofiled runs, in turn.",
-        result.suite.threshold));
+    out.push_back(
+        fmt::format("A pair meets the threshold when its speed-up is at least {} with 95 % confidence. Speed-ups are from unprofiled runs, "
+                    "in random order.",
+                    result.suite.threshold));
   return out;
 }
 
@@ -169,6 +170,7 @@ std::string suite_json(const SuiteResult& result) {
   report.threshold = suite.threshold;
   report.iterations = static_cast<std::uint64_t>(suite.iterations);
   report.warmup = static_cast<std::uint64_t>(suite.warmup);
+  report.seed = static_cast<std::uint64_t>(suite.seed);
   report.profile = kSuiteProfiles[static_cast<std::size_t>(suite.profile)];
   report.waived = suite.waived;
   for (const Check& check : result.checks)

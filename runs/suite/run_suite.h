@@ -58,7 +58,7 @@ struct PairResult {
   TargetPair pair;
   std::string measured;                           // "prefill + decode", "the whole run"
   std::vector<double> baseline_ms, optimised_ms;  // by repetition
-  std::optional<double> speedup;                  // ratio of the geometric means
+  std::optional<double> speedup;                  // ratio of the medians, which are shown beside it
   std::optional<double> low, high;                // 95 % interval of it
   PairVerdict verdict = PairVerdict::kFailed;
   std::string note;                                 // why it is not decided

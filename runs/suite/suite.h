@@ -54,6 +54,7 @@ struct Suite {
   std::filesystem::path file;  // absolute
   std::string name;
   int iterations = 5, warmup = 1;
+  int seed = 7;  // of the order of the runs
   SuiteProfile profile = SuiteProfile::kLight;
   double threshold = 1.05;
   double timeout_s = 1800;          // of one run
@@ -98,7 +99,8 @@ struct SuiteTask {
   std::int64_t size = 0;  // of the work; 0: where it begins, or the target has none
 };
 
-// Timed runs of all targets in turn, each second round backwards, so that a machine that becomes slower or faster affects all equally.
+// Timed runs of all targets, each once in a round, in an order that is drawn for each round: a machine that becomes slower or faster affects all
+// equally, and no disturbance keeps the rhythm of a pattern. The same suite always gives the same order.
 std::vector<SuiteTask> plan_tasks(const Suite& suite);
 
 // "attention_baseline-2", "attention_baseline-light"

@@ -37,6 +37,7 @@ class SuiteFile : YamlFile {
         {{"name", [&](const YamlTree& value) { suite_.name = file_word(value, "'name'"); }},
          {"iterations", [&](const YamlTree& value) { suite_.iterations = whole(value, "iterations", 1); }},
          {"warmup", [&](const YamlTree& value) { suite_.warmup = whole(value, "warmup", 0); }},
+         {"seed", [&](const YamlTree& value) { suite_.seed = whole(value, "seed", 0); }},
          {"profile", [&](const YamlTree& value) { suite_.profile = static_cast<SuiteProfile>(one_of(value, "'profile'", kProfiles)); }},
          {"threshold", [&](const YamlTree& value) { suite_.threshold = threshold(value); }},
          {"timeout", [&](const YamlTree& value) { suite_.timeout_s = time(value, "timeout"); }},

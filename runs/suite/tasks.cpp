@@ -2,7 +2,10 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
 #include <string_view>
+#include <utility>
 
 #include "model/error.h"
 #include "orchestrator/bundle/read_run.h"
@@ -158,14 +161,27 @@ TargetPairs find_pairs(const Suite& suite) {
   return result;
 }
 
+namespace {
+
+// Fisher and Yates; std::shuffle differs between standard libraries.
+std::vector<std::size_t> drawn_order(std::size_t count, std::mt19937_64& random) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t left = count; left > 1; --left) std::swap(order[left - 1], order[random() % left]);
+  return order;
+}
+
+}  // namespace
+
 std::vector<SuiteTask> plan_tasks(const Suite& suite) {
   std::vector<SuiteTask> tasks;
   const std::size_t targets = suite.targets.size();
   const auto add = [&](std::size_t target, int repetition, bool profiled) {
     tasks.push_back({static_cast<int>(tasks.size()) + 1, target, repetition, profiled});
   };
+  std::mt19937_64 random(static_cast<std::uint64_t>(suite.seed));
   for (int repetition = 1; repetition <= suite.iterations; ++repetition)
-    for (std::size_t i = 0; i < targets; ++i) add(repetition % 2 == 1 ? i : targets - 1 - i, repetition, false);
+    for (const std::size_t target : drawn_order(targets, random)) add(target, repetition, false);
   for (std::size_t i = 0; suite.profile != SuiteProfile::kNone && i < targets; ++i) add(i, 1, true);
   return tasks;
 }

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <optional>
 
-#include "analysis/statistics/confidence.h"
+#include "analysis/statistics/bootstrap.h"
+#include "analysis/statistics/difference.h"
 #include "orchestrator/config/config.h"
 
 namespace nl::runs {
@@ -48,24 +49,26 @@ std::vector<double> times_ms(const Runs& runs, const std::vector<std::string>& s
   return times;
 }
 
-std::vector<double> logarithms(const std::vector<double>& values) {
-  std::vector<double> logs;
-  for (const double value : values) logs.push_back(std::log(value));
-  return logs;
+// One value a run, in the order in which they ran. Runs of one repetition stand beside each other and are compared with each other.
+std::vector<analysis::OrderedValue> in_order(const Runs& runs, const std::vector<double>& times, bool of_b) {
+  std::vector<analysis::OrderedValue> values;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (times[i] > 0) values.push_back({std::log(times[i]), static_cast<double>(runs[i]->task.number), of_b});
+  return values;
 }
 
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-// Uses logarithms, so that a pair and the same pair swapped have reciprocal intervals.
-void derive_speedup(PairResult& result) {
-  const auto baseline = logarithms(result.baseline_ms), optimised = logarithms(result.optimised_ms);
-  result.speedup = std::exp(mean(baseline) - mean(optimised));
-  if (const auto interval = analysis::difference_95(optimised, baseline)) {
-    result.low = std::exp(interval->low);
-    result.high = std::exp(interval->high);
-  }
+// The speed-up is the ratio of the two figures that are shown, the medians; its interval is that of compare, which holds it.
+void derive_speedup(const Runs& baseline, const Runs& optimised, PairResult& result) {
+  const double before = analysis::median_of(result.baseline_ms), after = analysis::median_of(result.optimised_ms);
+  if (!(before > 0) || !(after > 0)) return;
+  result.speedup = before / after;
+  std::vector<analysis::OrderedValue> values = in_order(optimised, result.optimised_ms, false);
+  for (const analysis::OrderedValue& each : in_order(baseline, result.baseline_ms, true)) values.push_back(each);
+  const auto effect = analysis::effect_of(std::move(values), {});
+  if (!effect || baseline.size() < 2 || optimised.size() < 2) return;
+  const analysis::Interval interval = effect->interval(0.95);
+  result.low = std::min(*result.speedup, std::exp(interval.low));
+  result.high = std::max(*result.speedup, std::exp(interval.high));
 }
 
 void decide(PairResult& result, double threshold) {
@@ -116,7 +119,7 @@ PairResult judge(const Suite& suite, const TargetPair& pair, const std::vector<T
   result.measured = stages.empty() ? "the whole run" : fmt::format("{}", fmt::join(stages, " + "));
   result.baseline_ms = times_ms(baseline, stages);
   result.optimised_ms = times_ms(optimised, stages);
-  derive_speedup(result);
+  derive_speedup(baseline, optimised, result);
   decide(result, suite.threshold);
   return result;
 }

@@ -44,6 +44,7 @@ std::string trial_json(const TrialResult& result) {
       {"verdict", key_of(result.comparison.verdict)}, {"reason", key_of(result.comparison.reason)}, {"ended_by", end_key(result.end)}};
   out["trouble"] = result.trouble.empty() ? ordered_json() : ordered_json(result.trouble);
   out["log"] = result.log.empty() ? ordered_json() : ordered_json(result.log.string());
+  out["seed"] = result.seed;
   out["rounds"] = ordered_json::array();
   for (const TrialRound& round : result.rounds)
     out["rounds"].push_back({{"number", round.number},

@@ -72,6 +72,7 @@ class Trial {
 
   TrialResult run() {
     result_.folder = fs::absolute(request_.out);
+    result_.seed = seed_;
     result_.end = measure();
     drop_half_rounds();
     result_.comparison = analysis::compare(a_.runs, b_.runs, options(looks_.size()));
@@ -207,7 +208,8 @@ class Trial {
   TrialResult result_;
   Side a_{request_.a, "a"}, b_{request_.b, "b"};
   const std::vector<int> looks_ = looks_of(request_.rounds);
-  const std::vector<bool> a_first_ = order_of_rounds(request_.rounds, request_.seed ? *request_.seed : random_bits());
+  const std::uint64_t seed_ = request_.seed ? *request_.seed : random_bits();
+  const std::vector<bool> a_first_ = order_of_rounds(request_.rounds, seed_);
   double round_s_ = 0;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
@@ -224,12 +226,7 @@ std::vector<int> looks_of(int rounds) {
 std::vector<bool> order_of_rounds(int rounds, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<bool> a_first;
-  while (a_first.size() < static_cast<std::size_t>(rounds)) {
-    const bool first = (random() >> 63) != 0;
-    a_first.push_back(first);
-    a_first.push_back(!first);
-  }
-  a_first.resize(static_cast<std::size_t>(rounds));
+  for (int round = 0; round < rounds; ++round) a_first.push_back((random() >> 63) != 0);
   return a_first;
 }
 

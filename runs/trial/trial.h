@@ -52,7 +52,8 @@ struct TrialRound {
 struct TrialResult {
   TrialEnd end = TrialEnd::kRounds;
   std::vector<TrialRound> rounds;
-  Comparison comparison;  // times of the unprofiled rounds, causes of the profiled runs
+  std::uint64_t seed = 0;  // of their order
+  Comparison comparison;   // times of the unprofiled rounds, causes of the profiled runs
   OutputAgreement outputs;
   std::string trouble = {};        // what failed: the side, the round and why
   std::filesystem::path log = {};  // what it printed about that; empty: nothing failed
@@ -68,8 +69,8 @@ TrialResult run_trial(const TrialRequest& request, Launcher& launcher);
 // find more by chance.
 std::vector<int> looks_of(int rounds);
 
-// Which side each round begins with. Of two rounds each side begins one, so that a machine that becomes slower affects both. Which
-// of the two is random: a disturbance in the rhythm of a fixed pattern would look like a difference of the sides.
+// Which side each round begins with, drawn for each: a disturbance in the rhythm of any pattern would look like a difference of the sides. A machine
+// that becomes slower affects both sides of a round nearly alike, and what is left of that is taken out as a trend.
 std::vector<bool> order_of_rounds(int rounds, std::uint64_t seed);
 
 std::string trial_json(const TrialResult& result);

@@ -237,9 +237,9 @@ void add_stage_difference(const Sides& sides, bool has_stages, std::vector<Diffe
   const bool unmarked = std::all_of(stages.begin(), stages.end(), [](const std::string& name) {
     return name == kWholeCapture || stage_kind(name) == StageKind::kCapture;
   });
-  if (stages.empty()) found.push_back({DifferenceCode::kNoCommonStage, Severity::kHigh, "", "", ""});
-  else if (!has_stages) found.push_back({DifferenceCode::kNoStage, Severity::kLow, "", "", ""});
-  else if (unmarked) found.push_back({DifferenceCode::kNoCommonStage, Severity::kMedium, "", "", ""});
+  // How long a capture is says when it was ended, not how fast the work in it is: without a unit of work in common there is nothing to compare.
+  if (!has_stages) found.push_back({DifferenceCode::kNoStage, Severity::kHigh, "", "", ""});
+  else if (stages.empty() || unmarked) found.push_back({DifferenceCode::kNoCommonStage, Severity::kHigh, "", "", ""});
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "analysis/runs/compare/parts.h"
 #include "analysis/runs/compare/run_lines.h"
+#include "analysis/trace/kernel_class.h"
 #include "model/stage.h"
 #include "model/words.h"
 
@@ -43,11 +44,21 @@ double time_of(const std::vector<ComparedKernel>& kernels) {
   return sum;
 }
 
+// The budget has a bin of its own for communication that no computing hides.
+bool communicates(const KernelPair& pair) {
+  const auto all = [](const std::vector<ComparedKernel>& kernels) {
+    return std::all_of(kernels.begin(), kernels.end(),
+                       [](const ComparedKernel& each) { return classify_kernel(each.name) == KernelClass::kCommunication; });
+  };
+  return all(pair.a) && all(pair.b);
+}
+
 // The pairs with the largest differences; what is left of the computing time is one row.
 std::vector<Part> kernel_parts(const StageKernels& kernels, double compute_a, double compute_b) {
   std::vector<Part> parts;
   for (const KernelPair& pair : kernels.pairs)
-    parts.push_back({{WaterfallPart::kKernels, pair.line.key, pair.relation, 0, 0}, time_of(pair.a), time_of(pair.b)});
+    if (!communicates(pair))
+      parts.push_back({{WaterfallPart::kKernels, pair.line.key, pair.relation, 0, 0}, time_of(pair.a), time_of(pair.b)});
   std::stable_sort(parts.begin(), parts.end(), [](const Part& x, const Part& y) { return std::abs(x.b - x.a) > std::abs(y.b - y.a); });
   if (parts.size() > kMostKernels) parts.resize(kMostKernels);
   Part rest{{WaterfallPart::kOtherKernels, {}, KernelRelation::kSame, 0, 0}, compute_a, compute_b};
@@ -60,7 +71,7 @@ std::vector<Part> kernel_parts(const StageKernels& kernels, double compute_a, do
 }
 
 // Whole nanoseconds that add up to the rounded sum: the running sum is rounded, not the parts.
-Ns round_parts(std::vector<Part>& parts, double Part::* exact, Ns WaterfallRow::* whole) {
+Ns round_parts(std::vector<Part>& parts, double Part::*exact, Ns WaterfallRow::*whole) {
   double sum = 0;
   Ns told = 0;
   for (Part& part : parts) {
@@ -151,7 +162,7 @@ std::vector<Run> as_whole_captures(std::span<const Run> runs) {
 void tell_as_gpu_work(Comparison& comparison) {
   for (CompareLine& line : comparison.stages.lines)
     if (line.figure == CompareFigure::kWall) line.figure = CompareFigure::kGpuWork;
-  comparison.budget = {{}, LineReason::kNotCaptured};
+  comparison.budget = {{}, LineReason::kNotCaptured, {}};
 }
 
 // The main stage decides. Where its time did not change, another stage that did has its say, but not the whole process: its start-up
@@ -172,10 +183,19 @@ void conclude_whole(const RunLines& lines, const std::string& whole_stage, Compa
   comparison.reason = largest->reason;
 }
 
-void tell_drift(const Sides& sides, const RunLines& lines, Comparison& comparison) {
-  if (!sides.trend_can_be_told() || !lines.main_wall) return;
-  comparison.drift_per_run = std::expm1(lines.main_wall->trend);
-  comparison.drift_significant = lines.main_wall->trend_p < 0.05;
+void tell_drift(const RunLines& lines, Comparison& comparison) {
+  if (!lines.main_wall || !lines.main_wall->effect || !lines.main_wall->effect->trend_known) return;
+  comparison.drift_per_run = std::expm1(lines.main_wall->effect->trend);
+  comparison.drift_significant = lines.main_wall->effect->trend_p < 0.05;
+}
+
+bool any_kernels(const std::vector<const Run*>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](const Run* run) { return run->kernels && !run->kernels->empty(); });
+}
+
+LineReason why_no_kernels(const Sides& sides) {
+  const bool in_a = any_kernels(sides.a), in_b = any_kernels(sides.b);
+  return in_a && in_b ? LineReason::kNoCommonKernel : why_not_captured(in_a, in_b);
 }
 
 void set_missing(Comparison& comparison, LineReason reason) {
@@ -187,9 +207,21 @@ void set_missing(Comparison& comparison, LineReason reason) {
   comparison.reason = reason;
 }
 
+// How much runs of one build differ, where these are too few to show it: assumed, and by the record of this workload where there is one.
+Wander wander_for(const Sides& sides, const CompareOptions& options, Comparison& comparison) {
+  Wander wander;
+  if (sides.show_spread()) return wander;
+  const auto recorded = options.recorded ? options.recorded(*sides.a.front(), comparison.main_stage) : std::nullopt;
+  if (recorded) wander = pooled(wander, recorded->wander);
+  comparison.wander.source = recorded ? WanderSource::kLedger : WanderSource::kAssumed;
+  comparison.wander.spread = std::expm1(wander.spread);
+  comparison.wander.runs = recorded ? recorded->runs : 0;
+  return wander;
+}
+
 void fill(const Sides& sides, const CompareOptions& options, Comparison& comparison) {
-  const Judge judge(sides, options);
   comparison.main_stage = main_stage_of(sides, options.whole_stage);
+  const Judge judge(sides, options, wander_for(sides, options, comparison));
   KernelComparison kernels(sides);
   RunLines lines = run_lines(sides, judge, comparison.main_stage, kernels.p_values(judge));
   comparison.budget = budget_lines(sides, judge, lines);
@@ -200,10 +232,10 @@ void fill(const Sides& sides, const CompareOptions& options, Comparison& compari
   comparison.nsys_counters = sampled_lines(sides, judge, lines);
   comparison.ncu_counters = counted_lines(sides, judge, lines);
   comparison.kernels = kernels.decide(judge, lines);
-  if (comparison.kernels.empty()) comparison.kernels_missing = LineReason::kNotCaptured;
+  if (comparison.kernels.empty()) comparison.kernels_missing = why_no_kernels(sides);
   comparison.waterfall = waterfall_of(sides, comparison.main_stage, comparison.kernels);
   conclude_whole(lines, options.whole_stage, comparison);
-  tell_drift(sides, lines, comparison);
+  tell_drift(lines, comparison);
   comparison.headline = section_of(std::move(lines.headline));
   comparison.stages = section_of(std::move(lines.stages));
   comparison.efficiency = section_of(std::move(lines.efficiency));
@@ -234,7 +266,7 @@ Comparison with_cause(Comparison times, const Comparison& cause) {
   times.waterfall = cause.waterfall;
   times.kernels = cause.kernels;
   times.kernels_missing = cause.kernels_missing;
-  for (CompareSection Comparison::* section :
+  for (CompareSection Comparison::*section :
        {&Comparison::budget, &Comparison::operators, &Comparison::layers, &Comparison::api, &Comparison::nsys_counters,
         &Comparison::ncu_counters, &Comparison::efficiency, &Comparison::host_code})
     times.*section = cause.*section;

@@ -1,23 +1,33 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
+#include <string>
 
+#include "analysis/statistics/difference.h"
 #include "model/comparison.h"
 #include "model/run.h"
 
 namespace nl::analysis {
 
+// How much runs of one workload differ from each other, by what was recorded of it.
+struct RecordedWander {
+  Wander wander;
+  std::uint64_t runs = 0;
+};
+
 struct CompareOptions {
-  double minimum_effect = 0.01;   // relative: a smaller change of a stage is real, perhaps, and does not matter
-  double significance = 0.05;     // of all lines that are tested together
-  double one_run_floor = 0.07;    // relative: two single runs of one build may differ by that much
-  double widest_interval = 0.05;  // relative: a wider one cannot say that nothing changed; the minimum effect where that is larger
-  double throttled_share = 0.1;   // a run whose GPU was throttled for longer is left out
-  std::uint64_t seed = 1;         // of the bootstrap
-  bool force = false;             // also where the sides are not comparable
-  bool other_commands = false;    // the sides are meant to be different commands
-  std::string whole_stage = {};   // stands for a whole process, start-up included: it decides only where there is no other stage
+  double minimum_effect = 0.01;  // relative: the smallest effect that counts
+  double significance = 0.05;    // of the main line, and of all others together
+  double throttled_share = 0.1;  // a run whose GPU was throttled for longer is left out
+  std::uint64_t seed = 1;        // of the bootstrap
+  bool force = false;            // also where the sides are not comparable
+  bool other_commands = false;   // the sides are meant to be different commands
+  std::string whole_stage = {};  // stands for a whole process, start-up included: it decides only where there is no other stage
+  // Asked for the main stage where the runs are too few to show their spread. Nothing: a spread is assumed.
+  std::function<std::optional<RecordedWander>(const Run& run, const std::string& stage)> recorded = {};
 };
 
 // The runs of each side in any order; Provenance::captured_at says which came first. The result depends only on

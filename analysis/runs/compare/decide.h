@@ -3,25 +3,24 @@
 #include <vector>
 
 #include "analysis/runs/compare/sides.h"
+#include "analysis/statistics/difference.h"
 
 namespace nl::analysis {
 
 // A line on its way to its verdict: measured alone, decided together with the lines that are tested with it.
 struct LineTest {
   CompareLine line;
-  double plain_p = 1;  // as if the order of the runs did not matter
-  double trend = 0, trend_p = 1;
-  std::optional<double> reach;  // of the 95 % interval around the change, by Student: the bootstrap's is coarse for few runs
+  std::optional<Effect> effect;  // empty: a side has no value, or not all of them are above zero
 };
 
 // How lines are measured and decided. docs/compare.md has the rules.
 class Judge {
  public:
-  Judge(const Sides& sides, const CompareOptions& options);
+  Judge(const Sides& sides, const CompareOptions& options, const Wander& wander) : sides_(sides), options_(options), wander_(wander) {}
 
-  // The medians of both sides, their change and how likely chance gives it, of one value a run.
+  // The medians of both sides and their difference, of one value a run.
   LineTest measure(CompareLine line, std::vector<OrderedValue> values) const;
-  // The same decision for one run a side, from the windows of each in the order of time.
+  // The same for one run a side, from the windows of each in the order of time.
   LineTest measure_windows(CompareLine line, const std::vector<double>& a, const std::vector<double>& b) const;
   // Only the medians, for a line that is not tested, and the reason.
   static CompareLine glance(CompareLine line, const std::vector<OrderedValue>& values, LineReason why);
@@ -31,22 +30,18 @@ class Judge {
 
   bool significant(const CompareLine& line) const { return line.q_value && *line.q_value <= options_.significance; }
 
-  // Decides all lines that are tested together. `floor_decides`: with one value a side and no spread, the floor for single runs decides.
-  // `families`: the lines were chosen out of this many times as many lines; their q-values grow by that factor.
-  void decide(std::vector<LineTest>& tests, bool floor_decides, double families = 1) const;
+  // Decides all lines that are told together. The more of them there are beside those that changed, the wider their intervals (Benjamini and
+  // Yekutieli 2005), so that of the changes told one in twenty at most is none. `families`: the lines were chosen out of this many times as many.
+  void decide(std::vector<LineTest>& tests, double families = 1) const;
 
  private:
-  void decide(LineTest& test, bool floor_decides) const;
-  void decide_tested(LineTest& test) const;
-  double student_95(double degrees_of_freedom) const;
-  double least_effect(const CompareLine& line) const;
-  void take_trend_out(double trend, std::vector<OrderedValue>& values) const;
-  void set_spread(const std::vector<double>& a, const std::vector<double>& b, const SideEffect& effect, LineTest& test) const;
-  void set_intervals(const std::vector<double>& a, const std::vector<double>& b, CompareLine& line) const;
+  void decide(LineTest& test, double confidence) const;
+  LineReason why_undecided(const LineTest& test, double confidence) const;
+  double least_effect() const;
 
   const Sides& sides_;
   const CompareOptions& options_;
-  double most_degrees_ = 0, most_student_ = 0;  // of lines that all runs have: their t is looked up once
+  Wander wander_;
 };
 
 // B's median less A's; a missing side counts as zero.
@@ -60,7 +55,9 @@ inline LineReason why_not_captured(bool in_a, bool in_b) {
 inline bool changed(const CompareLine& line) {
   return line.verdict == CompareVerdict::kImproved || line.verdict == CompareVerdict::kRegressed;
 }
-// True where the change is real, even if it is too small to matter.
-inline bool is_real(const CompareLine& line) { return changed(line) || line.reason == LineReason::kBelowMinimum; }
+// True where the interval excludes that nothing changed, even if the change is too small to matter.
+inline bool is_real(const CompareLine& line) {
+  return changed(line) || (line.change && line.change->low && (*line.change->low > 0 || *line.change->high < 0));
+}
 
 }  // namespace nl::analysis

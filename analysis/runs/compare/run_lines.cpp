@@ -84,10 +84,8 @@ LineTest unprofiled_line(const Sides& sides, const Judge& judge, const std::stri
                            const std::vector<double> passes = unprofiled_passes(run, name);
                            return passes.empty() ? std::nullopt : std::optional(median_of(passes));
                          }));
-  std::vector<OrderedValue> values;
-  for (const double pass : unprofiled_passes(*sides.a[0], name)) values.push_back({pass, 0, false});
-  for (const double pass : unprofiled_passes(*sides.b[0], name)) values.push_back({pass, 0, true});
-  return judge.measure(line, std::move(values));
+  // Passes of one bundle were made in a row, on one machine in one state: they say of their run what windows do.
+  return judge.measure_windows(line, unprofiled_passes(*sides.a[0], name), unprofiled_passes(*sides.b[0], name));
 }
 
 // Windows of a different number of tokens take different times by nature: decoding of 16 tokens against 32. Steps and figures per token
@@ -161,24 +159,21 @@ std::vector<LineTest> energy_lines(const Sides& sides, const Judge& judge) {
 void decide_together(const Judge& judge, std::initializer_list<std::vector<LineTest>*> parts) {
   std::vector<LineTest> all;
   for (std::vector<LineTest>* part : parts) std::move(part->begin(), part->end(), std::back_inserter(all));
-  judge.decide(all, false);
+  judge.decide(all);
   auto next = all.begin();
   for (std::vector<LineTest>* part : parts)
     for (LineTest& test : *part) test = std::move(*next++);
 }
 
-// A single value a side says nothing alone. Where its stage changed, a difference above the floor is part of that change.
-void follow_stage(std::vector<LineTest>& tests, const RunLines& lines, const std::string& main_stage, const Judge& judge) {
-  for (LineTest& test : tests) {
-    if (test.line.reason != LineReason::kFewRuns) continue;
-    const bool of_prefill = test.line.figure == CompareFigure::kPrefill || test.line.figure == CompareFigure::kTtft;
-    const std::string around = of_prefill ? std::string(key_of(StageKind::kPrefill)) : main_stage;
-    if (why_not_entered(lines, test.line.stage.empty() ? around : test.line.stage)) continue;
-    test.line.reason = LineReason::kDecided;
-    std::vector<LineTest> one = {std::move(test)};
-    judge.decide(one, true);
-    test = std::move(one[0]);
+// The line that the verdict is about: the window of the main stage, unprofiled where both sides have that.
+std::vector<LineTest>::iterator main_line(std::vector<LineTest>& stages, const std::string& main_stage) {
+  auto found = stages.end();
+  for (auto each = stages.begin(); each != stages.end(); ++each) {
+    if (each->line.stage != main_stage) continue;
+    if (each->line.figure == CompareFigure::kWall) found = each;
+    if (each->line.figure == CompareFigure::kUnprofiledWall && each->line.a && each->line.b) return each;
   }
+  return found;
 }
 
 }  // namespace
@@ -194,16 +189,20 @@ RunLines run_lines(const Sides& sides, const Judge& judge, const std::string& ma
     kernels.emplace_back().line = line_of(stage, stage, CompareFigure::kKernelTime);
     kernels.back().line.p_value = p_value;
   }
+  // The main line is what was asked for, and is decided alone. The others are many, and are decided together.
+  std::vector<LineTest> alone;
+  const auto main = main_line(lines.stages, main_stage);
+  const auto place = main - lines.stages.begin();
+  if (main != lines.stages.end()) {
+    alone.push_back(std::move(*main));
+    lines.stages.erase(main);
+    judge.decide(alone);
+    lines.main_wall = alone[0];
+  }
   decide_together(judge, {&lines.headline, &lines.stages, &lines.efficiency, &lines.energy, &kernels});
+  if (!alone.empty()) lines.stages.insert(lines.stages.begin() + place, std::move(alone[0]));
   for (const LineTest& test : kernels)
     if (judge.significant(test.line)) lines.kernels_changed.push_back(test.line.stage);
-  for (std::vector<LineTest>* part : {&lines.stages, &lines.headline, &lines.efficiency, &lines.energy})
-    follow_stage(*part, lines, main_stage, judge);
-  for (const LineTest& test : lines.stages) {
-    if (test.line.stage != main_stage) continue;
-    if (test.line.figure == CompareFigure::kWall) lines.main_wall = test;
-    if (test.line.figure == CompareFigure::kUnprofiledWall && test.line.p_value) lines.main_wall = test;
-  }
   return lines;
 }
 

@@ -7,8 +7,6 @@
 namespace nl::analysis {
 namespace {
 
-constexpr std::size_t kLeastRunsForTrend = 6;  // level, side and trend leave three degrees of freedom
-
 bool throttled(const Run& run, double most) {
   return std::any_of(run.energy.devices.begin(), run.energy.devices.end(),
                      [&](const ClockSummary& gpu) { return gpu.throttled_share.value_or(0) > most; });
@@ -32,6 +30,16 @@ double place_in(const std::vector<std::string>& times, const std::string& time) 
   return (static_cast<double>(first - times.begin()) + 1 + static_cast<double>(last - times.begin())) / 2;
 }
 
+RunOrder run_order(SideOrder order) {
+  switch (order) {
+    case SideOrder::kUnknown: return RunOrder::kUnknown;
+    case SideOrder::kPairs: return RunOrder::kPairs;
+    case SideOrder::kMixed: return RunOrder::kInterleaved;
+    case SideOrder::kBlocks: return RunOrder::kBlocks;
+  }
+  return RunOrder::kUnknown;
+}
+
 void set_places(Sides& sides) {
   std::vector<std::string> times;
   for (const auto* side : {&sides.a, &sides.b})
@@ -41,15 +49,13 @@ void set_places(Sides& sides) {
   for (const Run* run : sides.a) sides.place_a.push_back(known ? place_in(times, run->provenance.captured_at) : 0);
   for (const Run* run : sides.b) sides.place_b.push_back(known ? place_in(times, run->provenance.captured_at) : 0);
   if (!known) return;
-  const double told = side_by_place(values_of(sides, [](const Run&) { return 0.0; }));
-  sides.order = told > 0.5 ? RunOrder::kBlocks : RunOrder::kInterleaved;
+  sides.order = run_order(order_of(values_of(sides, [](const Run&) { return 0.0; })));
 }
 
 CompareBasis basis_of(std::size_t a, std::size_t b) {
   if (a == 0 || b == 0) return CompareBasis::kNothing;
   if (a == 1 && b == 1) return CompareBasis::kOneRunEach;
-  if (a + b < kLeastRunsForTrend) return CompareBasis::kFewRuns;
-  return a == 1 || b == 1 ? CompareBasis::kOneRunOneSide : CompareBasis::kRuns;
+  return std::min(a, b) < kOwnSpread ? CompareBasis::kFewRuns : CompareBasis::kRuns;
 }
 
 void tell_places(const std::vector<double>& places, CompareSide& side) {
@@ -59,6 +65,8 @@ void tell_places(const std::vector<double>& places, CompareSide& side) {
 }
 
 }  // namespace
+
+bool Sides::show_spread() const { return std::min(a.size(), b.size()) >= (order == RunOrder::kBlocks ? kBlockSpread : kOwnSpread); }
 
 Sides choose_runs(std::span<const Run> a, std::span<const Run> b, const CompareOptions& options, Comparison& comparison) {
   Sides sides;

@@ -18,7 +18,7 @@ struct Sides {
   CompareBasis basis = CompareBasis::kNothing;
 
   bool one_each() const { return basis == CompareBasis::kOneRunEach; }
-  bool trend_can_be_told() const { return basis == CompareBasis::kRuns && order != RunOrder::kUnknown; }
+  bool show_spread() const;  // false: too few runs, or too few for blocks, so that how much runs differ is taken from others
 };
 
 // Also fills in the runs of the comparison: which were left out, and their places.

@@ -12,15 +12,24 @@
 
 namespace nl::analysis {
 
-// The kernels of one stage of a run, by symbol: time and calls of a window. Of several GPUs the mean, as a stage's other figures.
+// How many GPUs the process has that runs on this one. The windows of every process count, so that processes must not be divided by again.
+double gpus_of_process(const StageEntry& stage, std::int32_t device) {
+  const auto found =
+      std::find_if(stage.devices.begin(), stage.devices.end(), [&](const StageDevice& each) { return each.device == device; });
+  if (found == stage.devices.end()) return 1;
+  return static_cast<double>(
+      std::count_if(stage.devices.begin(), stage.devices.end(), [&](const StageDevice& each) { return each.pid == found->pid; }));
+}
+
+// The kernels of one stage of a run, by symbol: time and calls of a window. Of several GPUs of a process the mean, as a stage's other figures.
 struct WindowKernels {
   std::map<std::string, ComparedKernel> kernels;
 
   WindowKernels(const Run& run, const StageEntry& stage) {
-    const double share = 1 / (static_cast<double>(stage.wall.count) * static_cast<double>(std::max<std::size_t>(1, stage.devices.size())));
     for (const KernelEntry& entry : *run.kernels)
       for (const StageLaunches& launches : entry.measured) {
         if (launches.stage != stage.name) continue;
+        const double share = 1 / (static_cast<double>(stage.wall.count) * gpus_of_process(stage, entry.device));
         ComparedKernel& kernel = kernels[entry.symbol()];
         kernel.name = entry.name;
         kernel.short_name = entry.short_name;
@@ -201,13 +210,14 @@ std::vector<StageKernels> KernelComparison::decide(const Judge& judge, const Run
   for (StagePairs& stage : stages_) {
     const std::optional<LineReason> why_not = why_not_entered(run, stage.result.stage);
     stage.result.entered = !why_not || std::count(run.kernels_changed.begin(), run.kernels_changed.end(), stage.result.stage) > 0;
+    if (!stage.result.entered) stage.result.why_not = why_not;
     entered += stage.result.entered;
     for (std::size_t i = 0; i < stage.size(); ++i) {
       if (stage.result.entered) tests.push_back(judge.measure(std::move(stage.line(i)), stage.values(i)));
       else stage.line(i) = Judge::glance(std::move(stage.line(i)), stage.values(i), *why_not);
     }
   }
-  judge.decide(tests, true, entered > 0 ? static_cast<double>(stages_.size()) / entered : 1);  // Benjamini and Bogomolov 2014
+  judge.decide(tests, entered > 0 ? static_cast<double>(stages_.size()) / entered : 1);  // Benjamini and Bogomolov 2014
   auto next = tests.begin();
   std::vector<StageKernels> result;
   for (StagePairs& stage : stages_) {

@@ -28,13 +28,14 @@ class LineTable {
 
   // Decides what is tested, and keeps the lines with the largest difference.
   CompareSection take() {
-    judge_.decide(tested_, true);
+    judge_.decide(tested_);
     CompareSection section = section_of(std::move(tested_));
     std::vector<CompareLine>& lines = section.lines;
     lines.insert(lines.end(), seen_.begin(), seen_.end());
     if (!lines.empty()) section.missing.reset();
     const auto rank = [](const CompareLine& line) {
-      return std::tuple(-std::abs(difference_of(line)), std::string_view(line.stage), std::string_view(line.key), line.figure);
+      return std::tuple(-std::abs(difference_of(line)), std::string_view(line.stage), std::string_view(line.kernel),
+                        std::string_view(line.key), line.figure);
     };
     std::sort(lines.begin(), lines.end(), [&](const CompareLine& a, const CompareLine& b) { return rank(a) < rank(b); });
     if (lines.size() > kMostLines) lines.resize(kMostLines);
@@ -152,7 +153,7 @@ CompareSection take_common(const Sides& sides, LineTable& table, Has has) {
   const bool in_a = any_run(sides.a, has), in_b = any_run(sides.b, has);
   CompareSection section = table.take();
   if (in_a && in_b && !section.lines.empty()) return section;
-  return {{}, why_not_captured(in_a, in_b)};
+  return {{}, why_not_captured(in_a, in_b), {}};
 }
 
 bool any_sampled(const Run& run) {
@@ -258,14 +259,23 @@ CompareSection counted_lines(const Sides& sides, const Judge& judge, const RunLi
   add_stage_counters(table, sides, run_lines, MetricPlace::kStage,
                      [](const StageEntry& stage) { return stage.counters ? &stage.counters->values : nullptr; });
   const std::set<std::string> a = counted_kernels(sides.a), b = counted_kernels(sides.b);
-  for (const std::string& name : a)
+  const auto add = [&](const std::string& name, const std::optional<LineReason>& why_not) {
     for (const MetricInfo& metric : metrics_of(MetricPlace::kLaunch)) {
-      if (!b.contains(name)) continue;
       CompareLine line = counter_line(metric, "");
-      line.key = name + ": " + line.key;
-      table.add(std::move(line), why_not_entered(run_lines), [&](const Run& run) { return kernel_counter(run, name, metric.metric); });
+      line.kernel = name;
+      table.add(std::move(line), why_not, [&](const Run& run) { return kernel_counter(run, name, metric.metric); });
     }
-  return take_common(sides, table, any_counted);
+  };
+  bool common = false;
+  for (const std::string& name : a)
+    if (b.contains(name)) add(name, why_not_entered(run_lines)), common = true;
+  if (common || a.empty() || b.empty()) return take_common(sides, table, any_counted);
+  // What each side has is shown all the same: the reader sees why nothing is beside it.
+  for (const auto* side : {&a, &b})
+    for (const std::string& name : *side) add(name, LineReason::kNoCommonKernel);
+  CompareSection section = table.take();
+  if (!section.lines.empty()) section.note = LineReason::kNoCommonKernel;
+  return section;
 }
 
 }  // namespace nl::analysis

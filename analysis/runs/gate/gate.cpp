@@ -53,7 +53,29 @@ GateOutcome outcome_of(const GateLine& line) {
   if (!line.expected) return GateOutcome::kNew;
   if (*line.value >= *line.low && *line.value <= *line.high) return GateOutcome::kMet;
   const bool lower = *line.value < *line.low;
+  if (lower ? line.likely_high.value_or(*line.value) >= *line.low : line.likely_low.value_or(*line.value) <= *line.high)
+    return GateOutcome::kUndecided;
   return lower == (line.info->better == Better::kLower) ? GateOutcome::kImproved : GateOutcome::kRegressed;
+}
+
+// A count is what it is; everything else differs from run to run.
+bool varies(const GateLine& line) {
+  return line.info->unit != FigureUnit::kCount && *line.expected > 0 &&
+         std::all_of(line.values.begin(), line.values.end(), [](double value) { return value > 0; });
+}
+
+std::size_t runs_of(const ExpectationSource& from) {
+  return 1 + static_cast<std::size_t>(std::count(from.run.begin(), from.run.end(), ' '));
+}
+
+// Where the figure of this build lies, if it is the value times what runs differ by.
+void set_likely(GateLine& line, const Wander& wander, double confidence) {
+  if (!line.value || !varies(line)) return;
+  std::vector<double> logs;
+  for (const double value : line.values) logs.push_back(std::log(value));
+  const Interval interval = effect_against(std::log(*line.expected), runs_of(line.from), logs, wander).interval(confidence);
+  line.likely_low = std::min(*line.value, *line.expected * std::exp(interval.low));
+  line.likely_high = std::max(*line.value, *line.expected * std::exp(interval.high));
 }
 
 // What the runs have of the metric. Their sources must agree with each other, and with `expected` where it is given.
@@ -98,7 +120,6 @@ GateLine line_of(const Expectation& expectation, const Tolerance& usual, const R
   line.from = expectation.from;
   line.line = expectation.line;
   take_values(line, runs, &expectation.from);
-  line.outcome = outcome_of(line);
   return line;
 }
 
@@ -117,12 +138,20 @@ std::vector<GateLine> new_lines(const Expectations& all, const HardwareExpectati
   return out;
 }
 
-GateResult judge_hardware(const Expectations& expectations, const std::string& hardware, const RunList& runs) {
+GateResult judge_hardware(const Expectations& expectations, const std::string& hardware, const RunList& runs,
+                          const WanderOfMetric& recorded) {
   GateResult result{hardware, {}, {}};
   for (const GateRun* run : runs) result.runs.push_back(run->run_id);
   const HardwareExpectations* own = expectations.of(hardware);
   if (own != nullptr)
-    for (const Expectation& each : own->list) result.lines.push_back(line_of(each, expectations.tolerance, runs));
+    for (const Expectation& each : own->list) {
+      GateLine line = line_of(each, expectations.tolerance, runs);
+      const auto known = recorded ? recorded(each.metric) : std::nullopt;
+      // Any of the metrics may fail by chance: each gets its part of the 5 %.
+      set_likely(line, known ? pooled(Wander{}, *known) : Wander{}, 1 - 0.05 / static_cast<double>(own->list.size()));
+      line.outcome = outcome_of(line);
+      result.lines.push_back(std::move(line));
+    }
   for (GateLine& line : new_lines(expectations, own, runs)) result.lines.push_back(std::move(line));
   return result;
 }
@@ -213,9 +242,9 @@ GateRun gate_run(const Run& run) {
   return out;
 }
 
-std::vector<GateResult> judge(const Expectations& expectations, const std::vector<GateRun>& runs) {
+std::vector<GateResult> judge(const Expectations& expectations, const std::vector<GateRun>& runs, const WanderOfMetric& recorded) {
   std::vector<GateResult> out;
-  for (const auto& [hardware, same] : by_hardware(runs)) out.push_back(judge_hardware(expectations, hardware, same));
+  for (const auto& [hardware, same] : by_hardware(runs)) out.push_back(judge_hardware(expectations, hardware, same, recorded));
   return out;
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/statistics/difference.h"
 #include "model/gate.h"
 #include "model/run.h"
 
@@ -17,9 +20,13 @@ struct GateRun {
 };
 GateRun gate_run(const Run& run);
 
-// The runs by their hardware, each metric by the median of its runs. Figures are compared only with those of the same capture
+// How much runs of one build differ in a metric, where that is recorded.
+using WanderOfMetric = std::function<std::optional<Wander>(const std::string& metric)>;
+
+// The runs by their hardware, each metric by the median of its runs. A metric is regressed or improved where its figure is outside of the
+// tolerance beyond what runs of one build differ by, with 95 % confidence for all metrics of the file together. Figures are compared only with those of the same capture
 // mode and model: throws Error(kInput) where the runs, or the runs and the expectations, differ in it.
-std::vector<GateResult> judge(const Expectations& expectations, const std::vector<GateRun>& runs);
+std::vector<GateResult> judge(const Expectations& expectations, const std::vector<GateRun>& runs, const WanderOfMetric& recorded = {});
 
 // The expectations, with the values of these runs where these are outside the tolerance, of another capture mode or model, or new. An
 // expectation that is met stays, so that small steps do not add up unseen. `patterns`: further metrics to expect, "stage.*.median_ms".

@@ -28,8 +28,10 @@ std::string nodes_json(const NodeComparison& comparison);
 
 namespace report {
 
-std::string verdict_reason(LineReason reason);         // "too noisy: the interval would hide a large change"
-std::string change_text(const CompareChange& change);  // "+3.2 %"
+std::string verdict_reason(LineReason reason);             // "too noisy: the interval would hide a large change"
+std::string change_text(const CompareChange& change);      // "+3.2 %"
+std::string confidence_text(const CompareChange& change);  // "95 %", of its interval
+std::string subject_text(const CompareLine& line);         // "GPU work", "time per output token"
 std::string estimate_text(const CompareLine& line, double value);
 std::string function_name(std::string_view kernel);         // "gemm" of void ns::gemm<float>(int): in a sentence the rest is noise
 std::string bin_label(const std::string& key);              // "launch-starved" of launch_starved_ns

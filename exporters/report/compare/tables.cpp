@@ -36,10 +36,11 @@ Cell change_cell(const CompareLine& line) {
   return Cell(change_text(*line.change), CompareChange::relative(line.change->log_ratio));
 }
 
-std::string interval_cell(const CompareLine& line) {
+Cell interval_cell(const CompareLine& line) {
   if (!line.change || !line.change->low || !line.change->high) return kNoValue;
-  return fmt::format("{:+.1f} … {:+.1f} %", 100 * CompareChange::relative(*line.change->low),
-                     100 * CompareChange::relative(*line.change->high));
+  const std::string interval = fmt::format("{:+.1f} … {:+.1f} %", 100 * CompareChange::relative(*line.change->low),
+                                           100 * CompareChange::relative(*line.change->high));
+  return Cell(interval, *line.change->high - *line.change->low, confidence_text(*line.change) + " interval");
 }
 
 Cell verdict_cell(const CompareLine& line) {
@@ -50,28 +51,18 @@ Cell verdict_cell(const CompareLine& line) {
   return cell;
 }
 
-std::string subject_text(const CompareLine& line) {
-  switch (line.figure) {
-    case CompareFigure::kBin: return bin_label(line.key);
-    case CompareFigure::kWall: return "window";  // the column beside it names the stage
-    case CompareFigure::kUnprofiledWall: return "window, unprofiled";
-    case CompareFigure::kGpuWork: return "GPU work";
-    case CompareFigure::kGpuBusy: return "GPU busy";
-    case CompareFigure::kHostTime: return line.key + ", host time";
-    case CompareFigure::kGpuTime: return line.key + ", GPU time";
-    case CompareFigure::kCalls: return line.key + ", calls";
-    case CompareFigure::kPower: return "mean power";
-    default: break;
-  }
-  const RunMetricInfo* info = find_compared(key_of(line.figure));
-  return info != nullptr ? uncapitalised(std::string(info->title)) : line.key;
+// The counter of a kernel begins with its name, which may be very long.
+Text subject_of(const CompareLine& line) {
+  if (line.kernel.empty()) return subject_text(line);
+  Text text(line.kernel, Inline::kName);
+  text += ": " + line.key;
+  return text;
 }
 
 Table lines_table(const char* label, const std::vector<CompareLine>& lines) {
-  Table table{label,
-              {{"What"}, {"Stage"}, {"A", kRight}, {"B", kRight}, {"Change", kRight}, {"95 % interval", kRight}, {"Verdict"}, {"Why"}}};
+  Table table{label, {{"What"}, {"Stage"}, {"A", kRight}, {"B", kRight}, {"Change", kRight}, {"Interval", kRight}, {"Verdict"}, {"Why"}}};
   for (const CompareLine& line : lines)
-    table.rows.push_back({subject_text(line), line.stage.empty() ? std::string(kNoValue) : line.stage, estimate_cell(line, line.a),
+    table.rows.push_back({subject_of(line), line.stage.empty() ? std::string(kNoValue) : line.stage, estimate_cell(line, line.a),
                           estimate_cell(line, line.b), change_cell(line), interval_cell(line), verdict_cell(line),
                           verdict_reason(line.reason)});
   table.sortable = true;
@@ -81,7 +72,9 @@ Table lines_table(const char* label, const std::vector<CompareLine>& lines) {
 
 Section lines_section(const char* id, const char* title, const CompareSection& section) {
   Section out{id, title, title};
-  if (section.missing || section.lines.empty())
+  if (section.note && !section.lines.empty())
+    out.blocks = {Paragraph{sentence(verdict_reason(*section.note))}, lines_table(title, section.lines)};
+  else if (section.missing || section.lines.empty())
     out.blocks = {Paragraph{sentence(verdict_reason(section.missing.value_or(LineReason::kNotCaptured))), Role::kMissing}};
   else out.blocks = {lines_table(title, section.lines)};
   return out;
@@ -124,6 +117,11 @@ Table pairs_of(const StageKernels& kernels) {
   return table;
 }
 
+std::string not_tested(const StageKernels& kernels) {
+  return kernels.why_not == LineReason::kStageUndecided ? "Whether this stage changed is undecided: its kernels were not tested. "
+                                                        : "This stage did not change: its kernels were not tested. ";
+}
+
 Section kernels_section(const Comparison& comparison) {
   Section out{"kernels", "Kernels", "Kernels"};
   if (comparison.kernels_missing || comparison.kernels.empty()) {
@@ -134,7 +132,7 @@ Section kernels_section(const Comparison& comparison) {
     const std::string shares = fmt::format("Pairs hold {} of A's kernel time and {} of B's.", share_text(kernels.paired_share_a),
                                            share_text(kernels.paired_share_b));
     out.blocks.push_back(Heading{kernels.stage});
-    out.blocks.push_back(Paragraph{kernels.entered ? shares : "This stage did not change: its kernels were not tested. " + shares});
+    out.blocks.push_back(Paragraph{(kernels.entered ? "" : not_tested(kernels)) + shares});
     out.blocks.push_back(pairs_of(kernels));
   }
   return out;
@@ -162,7 +160,7 @@ std::string_view difference_words(DifferenceCode code) {
     case DifferenceCode::kOverhead: return "profiling overhead of";
     case DifferenceCode::kRunStatus: return "status of a run";
     case DifferenceCode::kNoCommonStage: return "stages: none is on both sides";
-    case DifferenceCode::kNoStage: return "no stage is marked or found";
+    case DifferenceCode::kNoStage: return "no unit of work is marked or found";
     case DifferenceCode::kCommand: return "command";
     case DifferenceCode::kMixedSide: return "runs of one side differ in";
     case DifferenceCode::kInputs: return "inputs of the model";
@@ -205,16 +203,17 @@ Section comparability_section(const Comparison& comparison) {
 
 std::string verdict_reason(LineReason reason) {
   switch (reason) {
-    case LineReason::kDecided: return "significant";
+    case LineReason::kDecided: return "beyond the minimum effect";
     case LineReason::kNoDifference: return "exactly the same";
-    case LineReason::kWithinNoise: return "within the noise";
     case LineReason::kBelowMinimum: return "too small to matter";
-    case LineReason::kTooNoisy: return "too noisy: the interval would hide a large change";
+    case LineReason::kAtMinimum: return "it changed, perhaps by less than the minimum effect";
+    case LineReason::kTooNoisy: return "too noisy: it may have changed or not";
     case LineReason::kDrift: return "the runs drift over time, and the sides were captured one after the other";
     case LineReason::kBlockOrder: return "the sides were captured one after the other: a drift cannot be ruled out";
-    case LineReason::kFewRuns: return "too few runs";
-    case LineReason::kStageUnchanged: return "its stage did not change";
-    case LineReason::kStageUndecided: return "its stage is undecided";
+    case LineReason::kFewRuns: return "one run a side: two runs of one build may differ as much";
+    case LineReason::kStageUnchanged: return "not tested: its stage did not change";
+    case LineReason::kStageUndecided: return "not tested: its stage is undecided";
+    case LineReason::kNoCommonKernel: return "no common kernel was measured";
     case LineReason::kOnlyInA: return "only in A";
     case LineReason::kOnlyInB: return "only in B";
     case LineReason::kNotCaptured: return "not captured";
@@ -227,6 +226,10 @@ std::string verdict_reason(LineReason reason) {
   return "";
 }
 
+std::string confidence_text(const CompareChange& change) {
+  return fmt::format("{:.4g} %", 100 * std::floor(1000 * change.confidence.value_or(0.95) + 0.5) / 1000);
+}
+
 std::string change_text(const CompareChange& change) { return fmt::format("{:+.1f} %", 100 * CompareChange::relative(change.log_ratio)); }
 
 std::string estimate_text(const CompareLine& line, double value) {
@@ -235,6 +238,23 @@ std::string estimate_text(const CompareLine& line, double value) {
   if ((info != nullptr ? measured_unit(info->unit) : line.unit) == MetricUnit::kNanoseconds) return time_text(value);
   if (info != nullptr && info->unit == FigureUnit::kUtilisation) return utilisation_text(value);
   return figure_text(value, std::string(info != nullptr ? key_of(info->unit) : key_of(line.unit)).c_str());
+}
+
+std::string subject_text(const CompareLine& line) {
+  switch (line.figure) {
+    case CompareFigure::kBin: return bin_label(line.key);
+    case CompareFigure::kWall: return "window";  // the column beside it names the stage
+    case CompareFigure::kUnprofiledWall: return "window, unprofiled";
+    case CompareFigure::kGpuWork: return "GPU work";
+    case CompareFigure::kGpuBusy: return "GPU busy";
+    case CompareFigure::kHostTime: return line.key + ", host time";
+    case CompareFigure::kGpuTime: return line.key + ", GPU time";
+    case CompareFigure::kCalls: return line.key + ", calls";
+    case CompareFigure::kPower: return "mean power";
+    default: break;
+  }
+  const RunMetricInfo* info = find_compared(key_of(line.figure));
+  return info != nullptr ? uncapitalised(std::string(info->title)) : line.key;
 }
 
 std::string bin_label(const std::string& key) {

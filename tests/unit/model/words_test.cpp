@@ -52,7 +52,7 @@ TEST_CASE("keys of passes, tracers and verdicts are read back") {
   CHECK(from_key<RangeStyle>("start_end") == RangeStyle::kStartEnd);
   CHECK(from_key<EnergySource>("power readings") == EnergySource::kPower);
   CHECK(key_of(MetricUnit::kCelsius) == "°C");
-  CHECK(key_of(LineReason::kStageUndecided) == "stage_undecided");  // the last of each: none was forgotten between
+  CHECK(key_of(LineReason::kNoCommonKernel) == "no_common_kernel");  // the last of each: none was forgotten between
   CHECK(key_of(CompareFigure::kHostWait) == "host_wait");
   CHECK(key_of(DifferenceCode::kMixedSide) == "mixed_side");
   CHECK(key_of(KernelPairing::kRank) == "rank");

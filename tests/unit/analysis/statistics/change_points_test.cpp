@@ -46,12 +46,14 @@ TEST_CASE("change points: steps of a calm series are found where they are") {
 }
 
 TEST_CASE("change points: the levels are told by their medians") {
-  const auto levels = levels_of({10, 10, 10, 10, 13, 13, 12, 13, 13, 90, 13}, 0.01);
+  std::vector<double> values(20, 10);
+  values.insert(values.end(), {13, 13, 12, 13, 13, 13, 13, 12, 13, 13, 90, 13, 13, 13, 12, 13, 13, 13, 13, 13});
+  const auto levels = levels_of(values, 0.01);
   REQUIRE(levels.size() == 2);
   CHECK(levels[0].median == 10);
   CHECK(levels[0].spread == 0);
-  CHECK(levels[1].first == 4);
-  CHECK(levels[1].last == 11);
+  CHECK(levels[1].first == 20);
+  CHECK(levels[1].last == 40);
   CHECK(levels[1].median == 13);
 }
 
@@ -67,7 +69,8 @@ TEST_CASE("change points: one wild value is an anomaly and no change") {
 
 TEST_CASE("change points: a quiet series has none, also where its noise wanders") {
   constexpr unsigned kSeries = 200;
-  for (const auto& [correlation, most] : {std::pair{0.0, 4}, {0.3, 12}}) {
+  for (const auto& [correlation, most] :
+       {std::pair{0.0, 2}, {0.3, 4}, {0.6, 14}}) {  // 5 % are 10; more than 14 come by chance in one of ten cases
     int false_changes = 0;
     for (unsigned seed = 0; seed < kSeries; ++seed)
       false_changes += borders_of(noisy_series(seed, 100, correlation), 0.001).empty() ? 0 : 1;
@@ -83,7 +86,7 @@ TEST_CASE("change points: a step of five times the noise is found in the last te
     for (std::size_t i = 50; i < 60; ++i) values[i] += 5;
     found += borders_of(values) == std::vector<std::size_t>{50} ? 1 : 0;
   }
-  CHECK(found >= 180);
+  CHECK(found >= 165);  // 177 of 200: noise that may be correlated asks for more than independent noise would
 }
 
 TEST_CASE("change points: turned round, the series has the same changes from the other end") {
@@ -92,4 +95,32 @@ TEST_CASE("change points: turned round, the series has the same changes from the
   const std::vector<double> turned(values.rbegin(), values.rend());
   CHECK(borders_of(values) == std::vector<std::size_t>{30, 60});
   CHECK(borders_of(turned) == std::vector<std::size_t>{30, 60});
+}
+
+TEST_CASE("change points: two clocks that runs get at random are no change") {
+  for (const unsigned slow_in_ten : {2u, 5u}) {
+    int false_changes = 0;
+    for (unsigned seed = 0; seed < 100; ++seed) {
+      std::mt19937 random(seed);
+      std::vector<double> values;
+      for (int i = 0; i < 60; ++i) values.push_back((random() % 10 < slow_in_ten ? 108 : 100) + 0.5 * unit_noise(random));
+      false_changes += borders_of(values).empty() ? 0 : 1;
+    }
+    INFO(slow_in_ten);
+    CHECK(false_changes <= 5);
+  }
+}
+
+TEST_CASE("change points: a tenth of disturbed runs leaves a step to be found") {
+  int found = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<double> values;
+    for (int i = 0; i < 100; ++i)
+      values.push_back((i < 60 ? 100 : 110) * (random() % 10 == 0 ? 1.1 + 0.1 * static_cast<double>(random() % 4) : 1) +
+                       unit_noise(random));
+    const auto borders = borders_of(values);
+    found += borders.size() == 1 && borders[0] >= 58 && borders[0] <= 62;
+  }
+  CHECK(found >= 40);  // about half of them with no other change beside it
 }

@@ -166,7 +166,7 @@ TEST_CASE("a compare.json of an older format is called that, and how to write it
   document["schema_version"] = "1.0.0";
   CHECK(fault_of(document) ==
         fmt::format("format 1.0.0, written by an older nl-stage; this one writes {} and checks no other", nl::kCompareSchemaVersion));
-  document["schema_version"] = "2.0.0";
+  document["schema_version"] = "3.0.0";
   CHECK(has(fault_of(document), "not a valid compare.json: at /"));
 }
 

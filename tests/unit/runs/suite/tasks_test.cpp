@@ -1,4 +1,8 @@
 #include "runs/suite/suite.h"
+
+#include <set>
+#include <vector>
+
 #include "tests/catch.h"
 
 using namespace nl::runs;
@@ -41,12 +45,18 @@ TEST_CASE("pairs: several targets may name one baseline") {
   CHECK(pairs_text(suite) == "graphs: eager > graphs; fused_optimized: eager > fused_optimized; ");
 }
 
-TEST_CASE("tasks: targets run in turn, every second round backwards, and are profiled at the end") {
+TEST_CASE("tasks: targets run once a round, in an order that is drawn, and are profiled at the end") {
   Suite suite = suite_of({"a", "b", "c"});
   suite.iterations = 3;
   std::string order;
   for (const SuiteTask& task : plan_tasks(suite)) order += std::to_string(task.number) + " " + task_name(suite, task) + ", ";
-  CHECK(order == "1 a-1, 2 b-1, 3 c-1, 4 c-2, 5 b-2, 6 a-2, 7 a-3, 8 b-3, 9 c-3, 10 a-light, 11 b-light, 12 c-light, ");
+  CHECK(order == "1 b-1, 2 c-1, 3 a-1, 4 b-2, 5 c-2, 6 a-2, 7 c-3, 8 a-3, 9 b-3, 10 a-light, 11 b-light, 12 c-light, ");
+  std::set<std::vector<std::size_t>> rounds;
+  suite.iterations = 60;
+  const std::vector<SuiteTask> many = plan_tasks(suite);
+  for (std::size_t i = 0; i + 2 < 180; i += 3) rounds.insert({many[i].target, many[i + 1].target, many[i + 2].target});
+  CHECK(rounds.size() == 6);  // every order of three
+  suite.iterations = 3;
   suite.profile = SuiteProfile::kNone;
   CHECK(plan_tasks(suite).size() == 9);
   suite.profile = SuiteProfile::kDeep;

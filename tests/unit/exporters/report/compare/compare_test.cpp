@@ -1,5 +1,6 @@
 #include "exporters/report/compare/compare.h"
 
+#include <cmath>
 #include <sstream>
 
 #include "model/visible_text.h"
@@ -31,8 +32,11 @@ TEST_CASE("comparison: a kernel has a name in a sentence, also in an unnamed nam
 TEST_CASE("comparison: one run a side says so") {
   Comparison comparison = slower_kernel();
   comparison.basis = CompareBasis::kOneRunEach;
+  comparison.wander = {WanderSource::kAssumed, 0.035, 0};
+  CHECK(comparison_sentences(comparison)[2] == "This is one run a side: that runs of one build differ by 3.5 % is assumed.");
+  comparison.wander = {WanderSource::kLedger, 0.012, 41};
   CHECK(comparison_sentences(comparison)[2] ==
-        "This is one run a side: the spread of its steps is known, how much runs differ from each other is not.");
+        "This is one run a side: that runs of one build differ by 1.2 % is taken from 41 runs of this workload in the ledger.");
 }
 
 TEST_CASE("comparison: what is refused has one sentence, with the reason") {
@@ -46,7 +50,7 @@ TEST_CASE("comparison: what is refused has one sentence, with the reason") {
   CHECK(comparison_sentences(comparison).size() == 3);
 }
 
-TEST_CASE("comparison: nothing changed, exactly or within the noise") {
+TEST_CASE("comparison: nothing changed, exactly or within the minimum effect") {
   Comparison comparison = slower_kernel();
   comparison.verdict = comparison.stages.lines[0].verdict = CompareVerdict::kUnchanged;
   comparison.stages.lines[0].reason = LineReason::kNoDifference;
@@ -54,25 +58,45 @@ TEST_CASE("comparison: nothing changed, exactly or within the noise") {
   CHECK(comparison_sentences(comparison)[0] == "B's decode_step takes exactly as long as A's: 10.000 ms.");
   CHECK(comparison_sentences(comparison).size() == 2);  // nothing to explain
 
-  comparison.stages.lines[0].reason = LineReason::kWithinNoise;
-  comparison.stages.lines[0].change = CompareChange{0, -0.01, 0.01};
+  comparison.stages.lines[0].reason = LineReason::kBelowMinimum;
+  comparison.stages.lines[0].change = CompareChange{0, -0.005, 0.005, 0.95};
   CHECK(has(comparison_sentences(comparison)[0], "B's decode_step takes as long as A's: "));
-  comparison.stages.lines[0].change = CompareChange{0, -0.08, 0.01};  // much could have changed unseen
-  CHECK(has(comparison_sentences(comparison)[0], "No difference shows between A's and B's decode_step: "));
+}
+
+TEST_CASE("comparison: what changed beside the main stage is told, for the better and for the worse") {
+  Comparison comparison = slower_kernel();
+  CompareLine prefill = comparison.stages.lines[0];
+  prefill.key = prefill.stage = "prefill";
+  prefill.change = CompareChange{std::log(0.9), std::log(0.88), std::log(0.92), 0.975};
+  prefill.b = CompareEstimate{9e6, {}, {}, 10};
+  prefill.verdict = CompareVerdict::kImproved;
+  comparison.stages.lines.push_back(prefill);
+  CHECK(comparison_sentences(comparison)[1] == "Beside it: prefill improved (-10.0 %, 9.000 ms against 10.000 ms).");
+}
+
+TEST_CASE("comparison: what is refused for want of a unit of work says so") {
+  Comparison comparison = slower_kernel();
+  comparison.comparability.refused = true;
+  comparison.comparability.differences = {{DifferenceCode::kNoStage, Severity::kHigh, "", "", ""}};
+  CHECK(
+      comparison_sentences(comparison)[0] ==
+      "A and B cannot be compared: no step, block or other unit of work is marked or found in them, and how long a capture is says nothing "
+      "about its speed.");
 }
 
 TEST_CASE("comparison: what is undecided says why") {
   Comparison comparison = slower_kernel();
-  comparison.verdict = CompareVerdict::kUndecidable;
-  comparison.reason = LineReason::kDrift;
+  comparison.verdict = comparison.stages.lines[0].verdict = CompareVerdict::kUndecidable;
+  comparison.reason = comparison.stages.lines[0].reason = LineReason::kDrift;
+  comparison.stages.lines[0].runs_to_decide = 20;
   CHECK(
       has(comparison_sentences(comparison)[0], "is undecided (the runs drift over time, and the sides were captured one after the other)"));
   CHECK(comparison_sentences(comparison)[1] ==
         "Where a difference would lie is undecided, too; the largest part of the 300.00 µs between the means is the kernel gemm (+300.00 "
         "µs).");
-  CHECK(has(comparison_sentences(comparison)[2], "Undecided: runs that are captured alternately may decide it"));
-  comparison.reason = LineReason::kTooNoisy;
-  CHECK(has(comparison_sentences(comparison)[2], "Undecided: more runs may decide it, 20 a side at least"));
+  CHECK(has(comparison_sentences(comparison)[2], "Undecided: about 20 runs a side, captured alternately, would decide it"));
+  comparison.stages.lines[0].runs_to_decide.reset();
+  CHECK(has(comparison_sentences(comparison)[2], "Undecided: more than 1000 runs a side would be needed"));
 }
 
 TEST_CASE("comparison: captures without stages are compared by the GPU time of their kernels, and that is said") {
@@ -91,7 +115,7 @@ TEST_CASE("comparison: captures without stages are compared by the GPU time of t
         "runs, captured alternately.");
   comparison.comparability.differences = {{DifferenceCode::kNoStage, Severity::kLow, "", "", ""}};
   CHECK(has(comparison_sentences(comparison)[2], "No stage is marked or found, so the GPU time of all kernels in the capture is compared"));
-  CHECK(has(comparison_text(comparison, 120), "no stage is marked or found"));
+  CHECK(has(comparison_text(comparison, 120), "no unit of work is marked or found"));
 }
 
 TEST_CASE("comparison: where no stage was found, the steady part of the capture stands for it, and that is said") {
@@ -122,4 +146,19 @@ TEST_CASE("comparison: the waterfall's table ends with the window that its rows 
   const std::string page = comparison_html(slower_kernel(), "0.1.0");
   CHECK(has(page, "w-more"));
   CHECK(has(page, "compare.json has every figure of this page"));
+}
+
+TEST_CASE("comparison: the counter of a kernel with a long name does not wrap its name over many lines") {
+  Comparison comparison = slower_kernel();
+  const std::string kernel =
+      "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8, " + std::string(600, 'x') + ">(int)";
+  CompareLine counter = comparison.stages.lines[0];
+  counter.figure = CompareFigure::kCounter;
+  counter.stage.clear();
+  counter.kernel = kernel;
+  counter.key = "dram_bytes";
+  comparison.ncu_counters = {{counter}, {}, LineReason::kNoCommonKernel};
+  const std::string text = comparison_text(comparison, 80);
+  CHECK(text.find(std::string(40, 'x')) == std::string::npos);
+  CHECK(has(text, "No common kernel was measured."));
 }

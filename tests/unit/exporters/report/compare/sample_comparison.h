@@ -22,7 +22,7 @@ inline Comparison slower_kernel() {
   step.key = step.stage = "decode_step";
   step.a = CompareEstimate{10e6, 9.9e6, 10.1e6, 10};
   step.b = CompareEstimate{10.3e6, 10.2e6, 10.4e6, 10};
-  step.change = CompareChange{std::log(1.03), std::log(1.02), std::log(1.04)};
+  step.change = CompareChange{std::log(1.03), std::log(1.02), std::log(1.04), 0.95};
   step.p_value = step.q_value = 0.001;
   step.verdict = CompareVerdict::kRegressed;
   step.reason = LineReason::kDecided;

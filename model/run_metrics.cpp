@@ -28,8 +28,7 @@ std::string name_in_key(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("_-.:/+").find(c) != std::string_view::npos;
   };
-  std::replace_if(
-      out.begin(), out.end(), [&](char c) { return !plain(c); }, '_');
+  std::replace_if(out.begin(), out.end(), [&](char c) { return !plain(c); }, '_');
   return out;
 }
 

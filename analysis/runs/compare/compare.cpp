@@ -71,7 +71,7 @@ std::vector<Part> kernel_parts(const StageKernels& kernels, double compute_a, do
 }
 
 // Whole nanoseconds that add up to the rounded sum: the running sum is rounded, not the parts.
-Ns round_parts(std::vector<Part>& parts, double Part::*exact, Ns WaterfallRow::*whole) {
+Ns round_parts(std::vector<Part>& parts, double Part::* exact, Ns WaterfallRow::* whole) {
   double sum = 0;
   Ns told = 0;
   for (Part& part : parts) {
@@ -266,7 +266,7 @@ Comparison with_cause(Comparison times, const Comparison& cause) {
   times.waterfall = cause.waterfall;
   times.kernels = cause.kernels;
   times.kernels_missing = cause.kernels_missing;
-  for (CompareSection Comparison::*section :
+  for (CompareSection Comparison::* section :
        {&Comparison::budget, &Comparison::operators, &Comparison::layers, &Comparison::api, &Comparison::nsys_counters,
         &Comparison::ncu_counters, &Comparison::efficiency, &Comparison::host_code})
     times.*section = cause.*section;

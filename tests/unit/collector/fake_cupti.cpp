@@ -94,8 +94,7 @@ void write(const Record& record) {
     if (f.requested == nullptr) return;
     f.requested(&f.buffer, &f.bytes, &most);
     // All bytes are 0 where the first is and each is as the one before it: megabytes, which a loop would take seconds for.
-    if (f.buffer != nullptr && f.zeroed)
-      f.dirty = f.dirty || f.buffer[0] != 0 || std::memcmp(f.buffer, f.buffer + 1, f.bytes - 1) != 0;
+    if (f.buffer != nullptr && f.zeroed) f.dirty = f.dirty || f.buffer[0] != 0 || std::memcmp(f.buffer, f.buffer + 1, f.bytes - 1) != 0;
   }
   if (f.buffer == nullptr) {
     ++f.dropped;

@@ -12,7 +12,7 @@ TEST_CASE("compare: the verdict is of the unprofiled runs, the cause of the prof
   times.waterfall = Waterfall{"command", 1, 1, {}};
   cause.verdict = CompareVerdict::kUnchanged;
   cause.waterfall = Waterfall{"decode_step", 20, 10, {}};
-  cause.kernels = {StageKernels{"decode_step", true, {}, 1, 1}};
+  cause.kernels = {StageKernels{"decode_step", true, {}, {}, 1, 1}};
   cause.energy.lines.resize(1);
   const Comparison both = analysis::with_cause(times, cause);
   CHECK(both.verdict == CompareVerdict::kImproved);

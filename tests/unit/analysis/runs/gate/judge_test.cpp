@@ -184,7 +184,7 @@ TEST_CASE("gate update: a change of the capture mode sets all of a hardware, or 
 }
 
 TEST_CASE("gate: another batch, prompt, precision or architecture is not comparable, and missing") {
-  const auto of = [](std::string ExpectationSource::*fact, const std::string& value, GateRun run) {
+  const auto of = [](std::string ExpectationSource::* fact, const std::string& value, GateRun run) {
     run.from.*fact = value;
     return run;
   };

@@ -76,7 +76,8 @@ struct OperatorSource {
 
 // All that a run is made of, captured here or imported: facts and readings. The analysis draws the conclusions.
 struct Evidence {
-  std::string run_id, created_at, name, mode;
+  std::string run_id, created_at, name;
+  std::string mode = "import";  // which passes there were: deep, light; import: it was captured elsewhere
   Hardware hardware;
   Software software;
   ModelInfo model;

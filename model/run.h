@@ -224,7 +224,8 @@ struct Run {
   std::string schema_version = kRunSchemaVersion;
   std::string run_id;
   std::string created_at;  // RFC 3339, UTC
-  std::string name, mode;
+  std::string name;
+  std::string mode = "import";  // which passes there were: deep, light; import: it was captured elsewhere
   RunStatus status = RunStatus::kComplete;
   RunSummary summary;
   std::vector<Problem> problems;

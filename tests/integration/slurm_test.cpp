@@ -93,7 +93,9 @@ TEST_CASE("slurm: of 20 tasks on four nodes none is lost when a node dies in the
     }
   CHECK(bundles.size() == 20);
   std::set<std::string> recorded;
-  for (const auto& entry : nl::runs::Ledger::open(scene.env["NL_STAGE_LEDGER"]).query({})) recorded.insert(entry.run_id);
+  nl::runs::LedgerFilter timing_runs;
+  timing_runs.parts = true;
+  for (const auto& entry : nl::runs::Ledger::open(scene.env["NL_STAGE_LEDGER"]).query(timing_runs)) recorded.insert(entry.run_id);
   CHECK(recorded.size() == 20);
   CHECK(scene.files_in(scene.out() / "runs") == 20);  // and no scraps of the lost ones
   CHECK(result["engine"] == "slurm");

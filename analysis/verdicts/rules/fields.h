@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -32,6 +33,8 @@ struct Value {
   static Value of(double value) { return std::isfinite(value) ? Value{true, true, false, value, {}} : none(); }
   static Value of_truth(bool value) { return {true, true, value, 0, {}}; }
   static Value of_text(std::string_view value) { return {true, true, false, 0, value}; }
+  template <std::same_as<std::string> Temporary>  // a value refers to its text
+  static Value of_text(Temporary&&) = delete;
   template <class T>
     requires std::is_integral_v<T>
   static Value of(T value) {

@@ -65,9 +65,13 @@ const Problem* failure(const Subject& s) {
 
 void add_software_fields(std::vector<Field>& fields) {
   const FieldGroup add(fields, Capture::kAlways, Place::kSoftware);
-  add.text(
-      "backend", "what runs the model: transformers, vllm, sglang, tensorrt-llm, torch, onnxruntime …; no value where that is not known",
-      [](const Subject& s) { return s.totals->backend.code == Backend::kNone ? Value::none() : Value::of_text(s.totals->backend.name()); });
+  add.text("backend",
+           "what runs the model: transformers, vllm, sglang, tensorrt-llm, torch, onnxruntime …; no value where that is not known",
+           [](const Subject& s) {
+             const NamedBackend& backend = s.totals->backend;
+             if (backend.code == Backend::kNone) return Value::none();
+             return backend.code == Backend::kOther ? Value::of_text(backend.text) : Value::of_text(key_of(backend.code));
+           });
   add.truth("engine", "an inference engine runs it: vLLM, SGLang or TensorRT-LLM",
             [](const Subject& s) { return Value::of_truth(is_engine(s.totals->backend.code)); });
   add.truth("pytorch", "PyTorch runs, by the process, the operators or the names of the kernels",

@@ -143,11 +143,11 @@ inline void fill_dram_use(Run& run) { add_dram_use(run, run.stages, run.kernels)
 
 inline void fill_roofline(Run& run) { run.roofline = roofline_of(run); }
 
-template <class SomeRules>  // as they are, or parsed
-void judge(const SomeRules& rules, Run& run) {
-  Judgement judgement = judge(rules, std::as_const(run));
+inline void set_judgement(Judgement judgement, Run& run) {
   run.findings = std::move(judgement.findings);
   run.abstentions = std::move(judgement.abstentions);
 }
+inline void judge(const Rules& rules, Run& run) { set_judgement(judge(rules, std::as_const(run)), run); }
+inline void judge(const ParsedRules& rules, Run& run) { set_judgement(judge(rules, std::as_const(run)), run); }
 
 }  // namespace nl::analysis

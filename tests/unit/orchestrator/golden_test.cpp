@@ -67,7 +67,6 @@ nl::Run analysed(const nl::Trace& trace, const nl::orchestrator::Config& config)
   nl::Run run;
   run.run_id = "golden";
   run.name = "golden";
-  run.mode = "import";
   run.model = {config.model.name, config.model.attributes};
   run.provenance.tracer = nl::Tracer::kImport;
   const nl::analysis::AnalysisOptions options = nl::orchestrator::analysis_options(config);

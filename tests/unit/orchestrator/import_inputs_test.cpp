@@ -67,8 +67,8 @@ TEST_CASE("a folder with the collector's traces of two runs is refused, with the
     FAIL("both were imported");
   } catch (const Error& error) {
     CHECK(error.message ==
-          "the traces of the collector are of 2 runs: python3.12 of 2026-11-16T07:54:18.459Z (1 file), python3.12 of "
-          "2026-11-16T07:54:39.227Z (1 file)");
+          "the traces of the collector are of 2 runs: python3.12 of 2026-11-16T11:54:18.486Z (1 file), python3.12 of "
+          "2026-11-16T11:54:39.192Z (1 file)");
     CHECK(error.where == (folder.path / "both").string());
     CHECK(error.fix == "import one at a time: nl-stage import " + (folder.path / "both/loop.nltrace").string() + ", or nl-stage import " +
                            (folder.path / "both/compiled.nltrace").string());

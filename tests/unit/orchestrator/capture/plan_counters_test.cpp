@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/error.h"
+#include "model/strings.h"
 #include "orchestrator/capture/plan.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"
@@ -169,6 +170,7 @@ TEST_CASE("the counter passes: what the collector is told, and nothing of the us
       {"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
       {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
       {"HF_TOKEN", "s3cret"},
+      {"NL_STAGE_RUN", nl::stable_hash_text("/b", 16)},
       {"NL_STAGE_CUPTI", "/c/libcupti.so"},
       {"NL_STAGE_COUNTER_METRICS", "dram__bytes_read.sum,gpu__time_duration.sum"},
       {"NL_STAGE_COUNTER_RANGES", "LLM@prefill\nLLM@decode_all\nLLM@decode\nLLM@decode_step"}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/error.h"
+#include "model/strings.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"
 
@@ -59,7 +60,8 @@ TEST_CASE("unprofiled passes take turns with traced ones, before ncu") {
   const auto& bare = plan.passes[3];
   CHECK(bare.process.argv == WordList{"python", "x.py"});
   CHECK(bare.process.env == std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
-                                                               {"NL_STAGE_TRACE_DIR", "/b/unprofiled/2"}});
+                                                               {"NL_STAGE_TRACE_DIR", "/b/unprofiled/2"},
+                                                               {"NL_STAGE_RUN", nl::stable_hash_text("/b", 16)}});
   CHECK(bare.process.unset_env == WordList{"CUDA_INJECTION64_PATH"});
   CHECK(bare.process.timeout_s == 180);
   CHECK(bare.optional);
@@ -169,6 +171,7 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
   CHECK(plan.passes[0].process.env == std::map<std::string, std::string>{{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
                                                                          {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
                                                                          {"NL_STAGE_TRACE_DIR", "/b/collector"},
+                                                                         {"NL_STAGE_RUN", nl::stable_hash_text("/b", 16)},
                                                                          {"NL_STAGE_CUPTI", "/c/libcupti.so.13"},
                                                                          {"NL_STAGE_CUDA_CALLS", "all"},
                                                                          {"NL_STAGE_CUDA_GRAPHS", "graph"},
@@ -206,8 +209,9 @@ TEST_CASE("without nsys and without a GPU the collector records ranges") {
   CHECK(captured_by(plan.tracer, plan.meter) == "collector (NVTX only)");
   CHECK(plan.passes[0].process.argv == WordList{"./w", "a"});
   CHECK(plan.passes[0].process.working_directory == "/w");
-  CHECK(plan.passes[0].process.env ==
-        std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"}, {"NL_STAGE_TRACE_DIR", "/b/collector"}});
+  CHECK(plan.passes[0].process.env == std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                                                         {"NL_STAGE_TRACE_DIR", "/b/collector"},
+                                                                         {"NL_STAGE_RUN", nl::stable_hash_text("/b", 16)}});
   CHECK(plan.adaptations.size() == 2);
   tools.collector.reset();
   CHECK_THROWS_AS(nl::orchestrator::make_plan(config, tools, "/b"), nl::Error);

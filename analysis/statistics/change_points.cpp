@@ -25,17 +25,53 @@ double robust_sigma(std::vector<double> deviations) {
   return kMadToSigma * median_of(std::move(deviations));
 }
 
-// The values with wild ones brought back to three times the spread of the middle three fifths: one disturbed run in ten hardly moves a mean then, and a
-// change of level stays one. Noise is measured on what is left, so that of two clocks the slower one counts as noise.
+void clamp_around(double& value, double middle, double reach) { value = std::clamp(value, middle - reach, middle + reach); }
+
+// The median of the values around each one, of fewer at the ends, where a change must show early. A change of level stays in its place; a few values leave no
+// trace.
+std::vector<double> medians_around(const std::vector<double>& values) {
+  constexpr std::size_t kEachSide = 4, kAtEnds = 7;
+  if (values.size() < kAtEnds) return values;
+  std::vector<double> medians;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::size_t first = i - std::min(i, kEachSide), last = std::min(i + kEachSide + 1, values.size());
+    if (first == 0) last = std::max(last, kAtEnds);
+    if (last == values.size()) first = std::min(first, last - kAtEnds);
+    medians.push_back(median_of({values.data() + first, values.data() + last}));
+  }
+  return medians;
+}
+
+// The values with those of disturbed runs brought back to their neighbours; nothing where so many stand out that they are a second level, not a disturbance.
+std::optional<std::vector<double>> without_disturbed(const std::vector<double>& values) {
+  constexpr double kMostDisturbed = 0.15;
+  const std::vector<double> around = medians_around(values);
+  std::vector<double> deviations;
+  for (std::size_t i = 0; i < values.size(); ++i) deviations.push_back(values[i] - around[i]);
+  const double sigma = robust_sigma(deviations);
+  std::vector<double> calm = values;
+  std::size_t disturbed = 0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (std::abs(deviations[i]) > kOutlierSigmas * sigma) {
+      clamp_around(calm[i], around[i], kWildSigmas * sigma);
+      ++disturbed;
+    }
+  if (static_cast<double>(disturbed) > kMostDisturbed * static_cast<double>(values.size())) return std::nullopt;
+  return calm;
+}
+
+// The values with wild ones brought back, so that a disturbed run hardly moves a mean. Noise is measured on what is left. Where many stand out, only those beyond
+// three times the spread of the middle three fifths are: of two clocks the slower one counts as noise.
 std::vector<double> without_wild(const std::vector<double>& values) {
   constexpr double kOuter = 0.2, kToSigma = 1.683;  // of a normal distribution: from the first fifth to the last
+  if (auto calm = without_disturbed(values)) return *calm;
   std::vector<double> sorted = values;
   std::sort(sorted.begin(), sorted.end());
   const auto cut = static_cast<std::size_t>(kOuter * static_cast<double>(sorted.size()));
   const double middle = median_of(sorted), reach = kWildSigmas * (sorted[sorted.size() - 1 - cut] - sorted[cut]) / kToSigma;
   std::vector<double> calm = values;
   if (reach > 0)
-    for (double& value : calm) value = std::clamp(value, middle - reach, middle + reach);
+    for (double& value : calm) clamp_around(value, middle, reach);
   return calm;
 }
 

@@ -86,7 +86,7 @@ TEST_CASE("change points: a step of five times the noise is found in the last te
     for (std::size_t i = 50; i < 60; ++i) values[i] += 5;
     found += borders_of(values) == std::vector<std::size_t>{50} ? 1 : 0;
   }
-  CHECK(found >= 165);  // 177 of 200: noise that may be correlated asks for more than independent noise would
+  CHECK(found >= 180);
 }
 
 TEST_CASE("change points: turned round, the series has the same changes from the other end") {
@@ -122,5 +122,5 @@ TEST_CASE("change points: a tenth of disturbed runs leaves a step to be found") 
     const auto borders = borders_of(values);
     found += borders.size() == 1 && borders[0] >= 58 && borders[0] <= 62;
   }
-  CHECK(found >= 40);  // about half of them with no other change beside it
+  CHECK(found >= 80);
 }

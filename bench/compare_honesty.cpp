@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -70,22 +72,27 @@ std::vector<CapturedSteps>& captures() {
   return all;
 }
 
-constexpr int kRealSteps = -1;
+// A kind of noise; nothing: of real steps.
+using Kind = std::optional<Noise>;
 
-std::vector<double> made(int kind, std::size_t runs, std::mt19937_64& random) {
-  if (kind == kRealSteps) return real_runs(captures()[random() % captures().size()], runs, random);
-  return noisy_runs(kNoises[static_cast<std::size_t>(kind)], runs, random);
+std::vector<Kind> kinds() {
+  std::vector<Kind> all{std::nullopt};
+  all.insert(all.end(), std::begin(kNoises), std::end(kNoises));
+  all.insert(all.end(), std::begin(kHeldOut), std::end(kHeldOut));
+  return all;
 }
 
-std::string title(int kind) {
-  return kind == kRealSteps ? "real steps, 2 % from run to run" : title_of(kNoises[static_cast<std::size_t>(kind)]);
+std::vector<double> made(Kind kind, std::size_t runs, std::mt19937_64& random) {
+  return kind ? noisy_runs(*kind, runs, random) : real_runs(captures()[random() % captures().size()], runs, random);
 }
+
+std::string title(Kind kind) { return kind ? title_of(*kind) : "real steps, 2 % from run to run"; }
 
 struct Rates {
   int more = 0, less = 0, unchanged = 0, covered = 0;
 };
 
-Rates compare_cell(int kind, std::size_t runs, Turns turns, double effect, int trials) {
+Rates compare_cell(Kind kind, std::size_t runs, Turns turns, double effect, int trials) {
   Rates rates;
   std::mt19937_64 random(7 + runs);
   for (int i = 0; i < trials; ++i) {
@@ -104,7 +111,7 @@ Rates compare_cell(int kind, std::size_t runs, Turns turns, double effect, int t
 void compare_table(int trials) {
   std::printf("| noise | order | runs a side | called changed | interval holds the truth | 1 %% found | 3 %% | 10 %% |\n");
   std::printf("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-  for (int kind = kRealSteps; kind < static_cast<int>(std::size(kNoises)); ++kind)
+  for (const Kind kind : kinds())
     for (const Turns turns : {Turns::kPairs, Turns::kBlocks})
       for (const std::size_t runs : kRuns) {
         const Rates same = compare_cell(kind, runs, turns, 0, trials);
@@ -121,7 +128,7 @@ void compare_table(int trials) {
 struct Gated {
   bool failed = false, undecided = false;
 };
-Gated gated(int kind, std::size_t runs, std::size_t metrics, double effect, std::mt19937_64& random) {
+Gated gated(Kind kind, std::size_t runs, std::size_t metrics, double effect, std::mt19937_64& random) {
   Gated result;
   const std::vector<double> shared = made(kind, runs + 1, random);
   for (std::size_t m = 0; m < metrics; ++m) {
@@ -143,7 +150,7 @@ Gated gated(int kind, std::size_t runs, std::size_t metrics, double effect, std:
 void gate_table(int trials) {
   std::printf("| noise | metrics | runs | an unchanged build fails | is undecided | 10 %% found | 25 %% | 50 %% |\n");
   std::printf("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-  for (int kind = kRealSteps; kind < static_cast<int>(std::size(kNoises)); ++kind)
+  for (const Kind kind : kinds())
     for (const std::size_t metrics : {std::size_t{4}, std::size_t{40}})
       for (const std::size_t runs : {std::size_t{1}, std::size_t{3}, std::size_t{5}}) {
         std::mt19937_64 random(9);
@@ -163,7 +170,7 @@ void gate_table(int trials) {
 }
 
 // A step in the last third of a series; found: a change at most two runs beside it.
-bool finds_step(int kind, std::size_t runs, double effect, std::mt19937_64& random) {
+bool finds_step(Kind kind, std::size_t runs, double effect, std::mt19937_64& random) {
   std::vector<double> values = made(kind, runs, random);
   const std::size_t at = runs - runs / 3;
   for (std::size_t i = 0; i < runs; ++i) values[i] = std::exp(values[i]) * (i < at ? 1 : 1 + effect);
@@ -174,8 +181,8 @@ bool finds_step(int kind, std::size_t runs, double effect, std::mt19937_64& rand
 
 void trends_table(int trials) {
   std::printf("| noise | runs | a quiet series has a change | 5 %% found | 10 %% |\n| --- | ---: | ---: | ---: | ---: |\n");
-  for (int kind = kRealSteps; kind < static_cast<int>(std::size(kNoises)); ++kind) {
-    if (kind >= 0 && (kNoises[kind] == Noise::kDrift || kNoises[kind] == Noise::kWalk)) continue;  // these do change
+  for (const Kind kind : kinds()) {
+    if (kind == Noise::kDrift || kind == Noise::kWalk || kind == Noise::kSticky) continue;  // these do change
     for (const std::size_t runs : {std::size_t{20}, std::size_t{60}, std::size_t{100}}) {
       std::mt19937_64 random(11);
       int quiet = 0, found[2] = {};

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/statistics/bootstrap.h"
+#include "analysis/statistics/rank_sum.h"
 #include "analysis/statistics/signed_rank.h"
 
 namespace nl::analysis {
@@ -18,6 +19,7 @@ constexpr double kBlockDrift = 0.02;      // standard deviation of how much the 
 constexpr double kBlockDegrees = 8;
 constexpr std::size_t kLeastWindows = 8;  // of a single run; the order of fewer windows shows nothing, and is ignored
 constexpr std::size_t kResamples = 1000;
+constexpr std::size_t kPairsForSides = 8;  // fewer do not show whether they help
 
 double square(double value) { return value * value; }
 
@@ -110,6 +112,23 @@ void set_pairs(const std::vector<OrderedValue>& ordered, Effect& effect) {
   const Spread spread = spread_of(effect.pairs);
   effect.difference = mean_of(effect.pairs);
   set_error({spread.variance / static_cast<double>(effect.pairs.size()), spread.degrees}, effect);
+}
+
+double robust_variance(const std::vector<double>& values) {
+  const double middle = median_of(values);
+  std::vector<double> off;
+  for (const double value : values) off.push_back(std::abs(value - middle));
+  return square(1.4826 * median_of(std::move(off)));
+}
+
+// Pairs count where they take something out that both runs of a pair have in common. Else the sides are compared as a whole: a disturbed run then spoils
+// less.
+void keep_sides(const TwoSides& sides, Effect& effect) {
+  constexpr double kPairsHelp = 0.6;  // of the variance that pairs of independent runs would have
+  if (effect.pairs.size() < kPairsForSides) return;
+  if (robust_variance(effect.pairs) < kPairsHelp * (robust_variance(sides.a) + robust_variance(sides.b))) return;
+  effect.a = sides.a;
+  effect.b = sides.b;
 }
 
 void set_sides(const TwoSides& sides, const Wander& wander, std::size_t enough, Effect& effect) {
@@ -206,8 +225,10 @@ std::optional<Effect> effect_of(std::vector<OrderedValue> logs, const Wander& wa
   const bool enough = TwoSides(logs).least() >= kOwnSpread;
   if (order == SideOrder::kBlocks && logs.size() > 2) set_blocks(logs, wander, effect);
   if (order == SideOrder::kPairs || order == SideOrder::kMixed) take_trend_out(effect, logs);
-  if (order == SideOrder::kPairs && enough) set_pairs(logs, effect);
-  else if (order != SideOrder::kBlocks || logs.size() <= 2) set_sides(TwoSides(logs), wander, kOwnSpread, effect);
+  if (order == SideOrder::kPairs && enough) {
+    set_pairs(logs, effect);
+    keep_sides(TwoSides(logs), effect);
+  } else if (order != SideOrder::kBlocks || logs.size() <= 2) set_sides(TwoSides(logs), wander, kOwnSpread, effect);
   if (effect.plain_error == 0) effect.plain_error = effect.error;
   return effect;
 }
@@ -259,7 +280,7 @@ Effect level_of_windows(const std::vector<double>& values, const Wander& wander,
 }
 
 Interval Effect::interval(double confidence) const {
-  if (const auto ranked = signed_rank_interval(pairs, confidence)) return *ranked;
+  if (const auto ranked = a.empty() ? signed_rank_interval(pairs, confidence) : rank_sum_interval(a, b, confidence)) return *ranked;
   const double reach = error > 0 ? error * student_t(confidence, degrees) : 0;
   return {difference - reach, difference + reach};
 }
@@ -270,7 +291,8 @@ double Effect::p_value(double least) const {
   // The least that ranks of so few pairs can give: below it the interval is Student's, and so is the probability.
   const double attainable = std::exp2(1 - static_cast<double>(pairs.size()));
   if (pairs.empty() || attainable > kUsualLevel) return by_student;
-  const double ranked = signed_rank_p(pairs, difference > 0 ? least : -least);
+  const double shift = difference > 0 ? least : -least;
+  const double ranked = a.empty() ? signed_rank_p(pairs, shift) : rank_sum_p(a, b, shift);
   return ranked > attainable ? ranked : std::min(ranked, by_student);
 }
 

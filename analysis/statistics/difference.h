@@ -38,6 +38,7 @@ struct Effect {
   double difference = 0;          // b − a; of one side alone its level
   double error = 0, degrees = 1;  // its standard error, by Student's distribution
   std::vector<double> pairs;      // differences of pairs, sorted; empty: not analysed as pairs
+  std::vector<double> a, b;       // the runs, where their pairs have nothing in common: then the ranks of the runs count
   bool trend_known = false;
   double trend = 0, trend_p = 1;  // a place, and how likely chance alone gives it
   bool assumed_wander = false;    // the runs are too few to show their spread

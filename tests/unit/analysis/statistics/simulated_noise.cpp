@@ -15,6 +15,8 @@ std::string title_of(Noise noise) {
     case Noise::kDrift: return "drift of 5 %, 1 %";
     case Noise::kWalk: return "random walk, 1 % a run";
     case Noise::kRhythm: return "rhythm of 4 runs, ± 3 %, 1 %";
+    case Noise::kSkewed: return "exponential tail, 2 %";
+    case Noise::kSticky: return "two clocks 8 % apart, five runs each";
   }
   return "";
 }
@@ -26,6 +28,7 @@ std::vector<double> noisy_runs(Noise noise, std::size_t runs, std::mt19937_64& r
   std::vector<double> values;
   const double phase = std::floor(4 * share(random));
   double state = normal(random), walked = 0;
+  bool sticky = share(random) < 0.5;
   for (std::size_t i = 0; i < runs; ++i) {
     const double way = runs > 1 ? static_cast<double>(i) / static_cast<double>(runs - 1) : 0;
     switch (noise) {
@@ -50,6 +53,11 @@ std::vector<double> noisy_runs(Noise noise, std::size_t runs, std::mt19937_64& r
         values.push_back((slow ? 0.03 : -0.03) + 0.01 * normal(random));
         break;
       }
+      case Noise::kSkewed: values.push_back(-0.02 * std::log(1 - share(random))); break;
+      case Noise::kSticky:
+        sticky = share(random) < 0.2 ? !sticky : sticky;
+        values.push_back((sticky ? std::log(1.08) : 0) + 0.005 * normal(random));
+        break;
     }
   }
   return values;

@@ -77,7 +77,7 @@ TEST_CASE("gaps: where a thread of the library launches, the thread that has the
   SteppingProgram p;
   const auto main = p.frame("__main__", "main", 40), own = p.stack({main, p.frame("__main__", "augment", 12)}), rest = p.stack({main});
   const auto helper = static_cast<std::uint32_t>(p.trace.threads.size());
-  p.trace.threads.push_back({p.trace.threads[0].process, 99});
+  p.trace.threads.push_back({p.trace.threads[0].process, 99, ""});
   for (int i = 0; i < 40; ++i)
     p.step([&] {
       p.work("fit", 40, 20'000, 15'000, rest);

@@ -130,7 +130,7 @@ TEST_CASE("what is not decided says what would decide it") {
         "Not decided after 2 passes of each kind: whether tracing slows decode by more than 5 %; no more were allowed "
         "(perturbation.most_repeats), and about 10 more would probably decide it");
   CHECK(summary(row_of("decode", 0.0501, SlowdownVerdict::kUndecidable), RepeatsEnd::kBudget)
-            .ends_with("more than 100 would be needed, because the slowdown is near the limit"));
+            .ends_with("more than 100 would be needed, because the passes differ by more than the slowdown is away from the limit"));
   StageSlowdown single = row_of("decode", 0.06, SlowdownVerdict::kUndecidable);
   single.bare_ns = single.profiled_ns = {100};
   CHECK(summary(single, RepeatsEnd::kFixed).ends_with("at least two of each kind are needed"));

@@ -64,7 +64,7 @@ TEST_CASE("trends: changes and anomalies against the history") {
 TEST_CASE("trends: no time below zero is expected, and runs without a model are one series") {
   std::vector<analysis::TrendValue> values;
   for (int i = 0; i < 12; ++i)
-    values.push_back({{"run-" + std::to_string(i), "2026-11-16T10:00:00Z", "", i % 2 == 0 ? 0.1 : 9.0, 1}, "H200", "", ""});
+    values.push_back({{"run-" + std::to_string(i), "2026-11-16T10:00:00Z", "", i % 2 == 0 ? 0.1 : 9.0, 1}, "H200", "", "", "", ""});
   const auto series = analysis::trend_series(values, TrendBy::kDate, 0.01);
   REQUIRE(series.size() == 1);
   for (const TrendLevel& level : series[0].levels) CHECK(level.low >= 0);

@@ -56,6 +56,7 @@ void differ(OutputAgreement& agreement, std::string where) {
 
 // How far two numbers are apart, beyond the absolute tolerance, as a share of the larger one; not a number where one of them is none.
 double apart(double x, double y, const OutputTolerance& tolerance) {
+  if (x == y) return 0;  // infinite ones, too
   const double beyond = std::abs(x - y) - tolerance.absolute;
   return beyond < 0 ? 0 : beyond / std::max({std::abs(x), std::abs(y), 1e-6});
 }
@@ -109,27 +110,55 @@ void compare_lines(const std::vector<RoundOutput>& a, const std::vector<RoundOut
 bool is_numpy(const fs::path& file) { return file.extension() == ".npy" || file.extension() == ".npz"; }
 
 template <class Number>
-double largest_difference(const adapters::Tensor& a, const adapters::Tensor& b, const OutputTolerance& tolerance) {
-  const std::size_t count = a.data.size() / sizeof(Number);
+double as_it_is(Number number) {
+  return static_cast<double>(number);
+}
+
+// The number of 16 bits with so many of them for the exponent: 5 of float16, 8 of bfloat16.
+template <int exponent_bits>
+double number_of_16_bits(std::uint16_t bits) {
+  constexpr int mantissa_bits = 15 - exponent_bits, most = (1 << exponent_bits) - 1, bias = most / 2;
+  const int exponent = (bits >> mantissa_bits) & most, mantissa = bits & ((1 << mantissa_bits) - 1);
+  const double sign = (bits & 0x8000u) != 0 ? -1 : 1;
+  if (exponent == most) return mantissa != 0 ? std::nan("") : sign * HUGE_VAL;
+  if (exponent == 0) return sign * std::ldexp(mantissa, 1 - bias - mantissa_bits);
+  return sign * std::ldexp(mantissa + (1 << mantissa_bits), exponent - bias - mantissa_bits);
+}
+
+template <class Stored, double (*number_of)(Stored)>
+std::vector<double> converted(const adapters::Tensor& tensor) {
+  std::vector<double> numbers(tensor.data.size() / sizeof(Stored));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    Stored stored;
+    std::memcpy(&stored, tensor.data.data() + i * sizeof stored, sizeof stored);
+    numbers[i] = number_of(stored);
+  }
+  return numbers;
+}
+
+// Nothing of an array of anything but floating-point numbers.
+std::optional<std::vector<double>> floats_of(const adapters::Tensor& tensor) {
+  static const std::map<std::string_view, std::vector<double> (*)(const adapters::Tensor&)> kFloats = {
+      {"float64", converted<double, as_it_is<double>>},
+      {"float32", converted<float, as_it_is<float>>},
+      {"float16", converted<std::uint16_t, number_of_16_bits<5>>},
+      {"bfloat16", converted<std::uint16_t, number_of_16_bits<8>>}};
+  const auto found = kFloats.find(tensor.dtype);
+  return found != kFloats.end() ? std::optional(found->second(tensor)) : std::nullopt;
+}
+
+// Relative; infinite where they are of another kind. Floating-point numbers of different precisions are of one kind: fewer bits are a change that people try.
+double difference_of(const adapters::Tensor& a, const adapters::Tensor& b, const OutputTolerance& tolerance) {
+  if (a.shape != b.shape) return HUGE_VAL;
+  if (a.dtype == b.dtype && a.data == b.data) return 0;
+  const auto of_a = floats_of(a), of_b = floats_of(b);
+  if (!of_a || !of_b || of_a->size() != of_b->size()) return HUGE_VAL;
   double largest = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    Number x, y;
-    std::memcpy(&x, a.data.data() + i * sizeof(Number), sizeof x);
-    std::memcpy(&y, b.data.data() + i * sizeof(Number), sizeof y);
-    const double difference = apart(static_cast<double>(x), static_cast<double>(y), tolerance);
+  for (std::size_t i = 0; i < of_a->size(); ++i) {
+    const double difference = apart((*of_a)[i], (*of_b)[i], tolerance);
     largest = std::isnan(difference) ? HUGE_VAL : std::max(largest, difference);
   }
   return largest;
-}
-
-// Relative; infinite where they are of another kind.
-double difference_of(const adapters::Tensor& a, const adapters::Tensor& b, const OutputTolerance& tolerance) {
-  if (a.dtype != b.dtype || a.shape != b.shape || a.data.size() != b.data.size()) return HUGE_VAL;
-  if (a.data == b.data) return 0;
-  static const std::map<std::string_view, double (*)(const adapters::Tensor&, const adapters::Tensor&, const OutputTolerance&)> kNumbers = {
-      {"float32", largest_difference<float>}, {"float64", largest_difference<double>}};
-  const auto numbers = kNumbers.find(a.dtype);
-  return numbers != kNumbers.end() ? numbers->second(a, b, tolerance) : HUGE_VAL;
 }
 
 double difference_of_arrays(const fs::path& a, const fs::path& b, const OutputTolerance& tolerance) {

@@ -1,6 +1,8 @@
 #include "runs/trial/trial.h"
 
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 
 #include "tests/catch.h"
 #include "tests/unit/files.h"
@@ -15,15 +17,16 @@ std::vector<RoundOutput> printed(std::vector<std::string> texts) {
   return rounds;
 }
 
-// A .npy of float32: NumPy's format 1.0.
-std::string npy_of(const std::vector<float>& values) {
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";
+// A .npy of NumPy's format 1.0.
+template <class Stored = float>
+std::string npy_of(const std::vector<Stored>& values, const std::string& type = "<f4") {
+  std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";
   header.resize(117, ' ');
   header += '\n';
   std::string out("\x93NUMPY\x01\x00", 8);
   out += {static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
   out += header;
-  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Stored));
   return out;
 }
 
@@ -75,7 +78,7 @@ TEST_CASE("trial outputs: nothing printed is nothing compared") {
 
 TEST_CASE("trial outputs: numbers of arrays may differ by the tolerance, other files not at all") {
   const nl::test::Folder folder;
-  const auto a = folder.file("a.npy", npy_of({1.0f, 2.0f})), b = folder.file("b.npy", npy_of({1.0f, 2.002f}));
+  const auto a = folder.file("a.npy", npy_of<float>({1.0f, 2.0f})), b = folder.file("b.npy", npy_of<float>({1.0f, 2.002f}));
   const auto with = [](const std::filesystem::path& file) { return std::vector<RoundOutput>{{"", {file}}}; };
   CHECK(compare_outputs(with(a), with(a), {0}).verdict == OutputVerdict::kSame);
   CHECK(compare_outputs(with(a), with(b), {0.01}).verdict == OutputVerdict::kWithinTolerance);
@@ -87,8 +90,33 @@ TEST_CASE("trial outputs: numbers of arrays may differ by the tolerance, other f
 
 TEST_CASE("trial outputs: an array with a NaN is different from one without") {
   const nl::test::Folder folder;
-  const auto a = folder.file("a.npy", npy_of({1.0f})), b = folder.file("b.npy", npy_of({std::numeric_limits<float>::quiet_NaN()}));
+  const auto a = folder.file("a.npy", npy_of<float>({1.0f})),
+             b = folder.file("b.npy", npy_of<float>({std::numeric_limits<float>::quiet_NaN()}));
   CHECK(compare_outputs({{"", {a}}}, {{"", {b}}}, {1e9}).verdict == OutputVerdict::kDifferent);
+}
+
+TEST_CASE("trial outputs: floats of every precision are compared by their numbers") {
+  const nl::test::Folder folder;
+  const auto same_as = [&](const std::string& of_a, const std::string& of_b, OutputTolerance tolerance) {
+    const auto a = folder.file("a.npy", of_a), b = folder.file("b.npy", of_b);
+    return compare_outputs({{"", {a}}}, {{"", {b}}}, tolerance);
+  };
+  using Halves = std::vector<std::uint16_t>;
+  const std::string half = npy_of(Halves{0x3c00, 0xc000, 0x0001, 0x7bff}, "<f2");  // 1, -2, 2^-24, 65504
+  CHECK(same_as(half, npy_of<float>({1.0f, -2.0f, 0x1p-24f, 65504.0f}), {}).verdict == OutputVerdict::kWithinTolerance);
+  CHECK(same_as(half, npy_of(Halves{0x3c01, 0xc000, 0x0001, 0x7bff}, "<f2"), {1e-3}).verdict == OutputVerdict::kWithinTolerance);
+  CHECK(same_as(half, npy_of(Halves{0x3c01, 0xc000, 0x0001, 0x7bff}, "<f2"), {1e-4}).first_difference ==
+        "a.npy: numbers differ by up to 0.00098 of their value");
+  CHECK(same_as(npy_of(Halves{0x3f80, 0xc049}, "<V2"), npy_of<double>({1.0, -3.140625}, "<f8"), {}).verdict ==
+        OutputVerdict::kWithinTolerance);
+  CHECK(same_as(npy_of(Halves{0x7e00}, "<f2"), npy_of<float>({1.0f}), {1e9}).verdict == OutputVerdict::kDifferent);  // not a number
+  CHECK(same_as(npy_of<float>({1.0f}), npy_of<std::int32_t>({1}, "<i4"), {1}).verdict == OutputVerdict::kDifferent);
+}
+
+TEST_CASE("trial outputs: a mask of minus infinity on both sides is the same") {
+  const nl::test::Folder folder;
+  const auto a = folder.file("a.npy", npy_of<float>({-HUGE_VALF, 1.0f})), b = folder.file("b.npy", npy_of<float>({-HUGE_VALF, 1.0001f}));
+  CHECK(compare_outputs({{"", {a}}}, {{"", {b}}}, {1e-3}).verdict == OutputVerdict::kWithinTolerance);
 }
 
 TEST_CASE("trial: looks come at growing distances, the last after the last round") {

@@ -57,7 +57,7 @@ struct LedgerFilter {
   std::vector<std::string> tags = {};     // all of them
   std::vector<std::string> metrics = {};  // keys of model/run_metrics.h to tell with each run
   bool only_with_metrics = false;         // leave out runs that lack one of them
-  bool parts = false;                     // also the rounds of try and bisect
+  bool parts = false;                     // also the rounds of try and bisect, and the timing runs of suites
   std::size_t limit = 0;                  // the newest so many; 0: all
 };
 

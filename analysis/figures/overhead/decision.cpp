@@ -90,10 +90,12 @@ std::string reason_text(RepeatsEnd end) {
 }
 
 std::string undecided_text(const Rows& open, const OverheadDecision& decision, double limit) {
-  const std::string more = decision.more_passes ? fmt::format("about {} more would probably decide it", *decision.more_passes)
-                           : decision.passes < kFewestPasses
-                               ? "at least two of each kind are needed"
-                               : fmt::format("more than {} would be needed, because the slowdown is near the limit", kMostPasses);
+  const std::string more =
+      decision.more_passes ? fmt::format("about {} more would probably decide it", *decision.more_passes)
+      : decision.passes < kFewestPasses
+          ? "at least two of each kind are needed"
+          : fmt::format("more than {} would be needed, because the passes differ by more than the slowdown is away from the limit",
+                        kMostPasses);
   return fmt::format("Not decided after {}: whether tracing slows {} by more than {}; {}, and {}", passes_text(decision.passes),
                      names_of(open), limit_text(limit), reason_text(decision.end), more);
 }

@@ -18,7 +18,7 @@ const std::string kGolden = NL_FIXTURES "/golden/h200-llama/run.json";
 
 struct GateFolder : nl::test::Folder {
   GateRequest request(std::vector<std::string> runs = {kGolden}, bool update = false) const {
-    return {std::move(runs), path / "perf.yaml", update, {}};
+    return {std::move(runs), path / "perf.yaml", update, {}, {}};
   }
   std::string text() const { return nl::test::read_text(path / "perf.yaml"); }
   std::string run(const char* name, void (*change)(Run&)) const {

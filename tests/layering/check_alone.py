@@ -3,7 +3,7 @@
 
     check_alone.py BUILD [PART]
 
-All sources of the product take as long as the rest of the tests. So each commit has a sixteenth of them, which its hash chooses: PART is a number from 0 to 15,
+All sources of the product take as long as the rest of the tests. So each commit has a 32nd of them, which its hash chooses: PART is a number from 0 to 31,
 or `all`. Only the syntax is checked, by clang where it is there. What fails says the command that shows it again.
 """
 
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import zlib
 
-PARTS = 16
+PARTS = 32
 SKIPPED = 77  # as Meson has it
 
 

@@ -44,6 +44,8 @@ def product_sources(build):
 
 
 def commit(root):
+    if shutil.which("git") is None:
+        return "0"
     result = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     return result.stdout.strip() or "0"
 

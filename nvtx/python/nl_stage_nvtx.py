@@ -131,9 +131,10 @@ class _Torch(_Backend):
         torch = sys.modules["torch"]
         native = importlib.import_module("torch._C")._nvtx  # absent from a torch built without CUDA
         self._nvtx = torch.cuda.nvtx
-        # What torch.cuda.nvtx calls.
-        self._push = getattr(native, "rangePushA", self._nvtx.range_push)
-        self._pop = getattr(native, "rangePop", self._nvtx.range_pop)
+        # What torch.cuda.nvtx calls: marks that are made for a script watch the ranges of others there.
+        push, pop = self._nvtx.range_push, self._nvtx.range_pop
+        self._push = getattr(native, "rangePushA", getattr(push, "__wrapped__", push))
+        self._pop = getattr(native, "rangePop", getattr(pop, "__wrapped__", pop))
 
     def push(self, domain, text, payload):
         self._push(f"{domain}@{text}")

@@ -4,7 +4,7 @@ import json
 import textwrap
 import unittest
 
-from auto_case import REAL, AutoCase, RealScripts, as_text, run_tests
+from auto_case import REAL, ROOT, AutoCase, RealScripts, as_text, run_tests
 from auto_torch_fakes import write_torch_fakes
 
 START = """
@@ -46,6 +46,16 @@ class StepsTest(LoopCase):
         steps = "".join(f"s{i}(x())" for i in range(5))
         self.assertEqual(result.text, f"P(x()){steps}P(x())s0(x())")
         self.assertEqual(result.marks, ["tokens prompt=5 batch=1"] * 2)
+
+    def test_ranges_of_the_workload_around_its_steps_stay_whole(self):
+        result = self.loop(f"""
+            import sys
+            sys.path.append({str(ROOT / 'nvtx' / 'python')!r})
+            import nl_stage_nvtx as stage
+            for tokens in (16, 1, 1):
+                with stage.stage("mine"): model(ids(2, tokens), past=tokens == 1)
+            """)
+        self.assertEqual(result.text, "mine(P(x()))mine(s0(x()))mine(s1(x()))")
 
     def test_a_prompt_of_the_same_length_is_another_prefill(self):
         self.assertEqual(self.loop("for _ in range(3): model(ids(1, 8))").text, "P(x())" * 3)

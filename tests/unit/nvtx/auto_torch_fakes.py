@@ -346,7 +346,7 @@ class LayeredForCausalLM(TinyForCausalLM):
 def write_torch_fakes(folder):
     write_fakes(folder)
     torch = pathlib.Path(folder, "torch")
-    cuda = 'class cuda:\n    nvtx = types.SimpleNamespace(range_push=_nvtx, range_pop=_nvtx, mark=_nvtx)\n'
+    cuda = 'class cuda:\n    nvtx = types.ModuleType("torch.cuda.nvtx")\n    nvtx.range_push, nvtx.range_pop, nvtx.mark = _nvtx, _nvtx, _nvtx\n'
     assert cuda in TORCH
     files = {
         "__init__.py": TORCH.replace(cuda, "") + MORE, "autograd/__init__.py": AUTOGRAD, "autograd/profiler.py": PROFILER,

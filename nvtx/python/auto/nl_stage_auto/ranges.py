@@ -30,6 +30,7 @@ class Ranges:
         self.silent = False
         self.by_workload = False
         self.at_first = None  # called at the next range, once
+        self.before_others = None  # called before the workload opens or closes one of its ranges: what lies on top must be gone by then
         self.forget()
 
     def forget(self):
@@ -106,7 +107,7 @@ class Ranges:
             self._bind()
         self._note_thread()
         if self._backend.name == "torch":
-            self._backend._nvtx.range_push(name)
+            self._backend._push(name)
         else:
             self._backend.push(engine, name, None)
         self.count(1)
@@ -117,23 +118,44 @@ class Ranges:
     def through(self):
         return self._backend.name if self._backend is not None else None
 
+    def make_way(self):
+        """The workload is about to open or close a range: on one stack, its range would end with ours."""
+        if self.before_others is not None:
+            self.before_others()
+
+    def around_others(self, original):
+        """Of torch.cuda.nvtx.range_push and range_pop, which share a stack with our ranges where these go through torch."""
+
+        @functools.wraps(original)
+        def others(*args, **kwargs):
+            if self.through() == "torch":
+                self.make_way()
+            return original(*args, **kwargs)
+
+        return others
+
     def watch_workload(self, helper):
         """helper: nl_stage_nvtx as the workload imported it. Its first range of one of our kinds silences us for good."""
-        enter, start = helper._Scope.__enter__, helper.start
+        enter, leave, start = helper._Scope.__enter__, helper._Scope.__exit__, helper.start
 
         def look(domain, name):
             if domain == _DOMAIN and name in _KINDS:
                 self.silent = self.by_workload = True
-                helper._Scope.__enter__, helper.start = enter, start
 
         @functools.wraps(enter)
         def watched_enter(scope):
+            self.make_way()
             look(getattr(scope, "_domain", None), getattr(scope, "_text", None))
             return enter(scope)
+
+        @functools.wraps(leave)
+        def watched_exit(scope, *args):
+            self.make_way()
+            return leave(scope, *args)
 
         @functools.wraps(start)
         def watched_start(name):
             look(_DOMAIN, name)
             return start(name)
 
-        helper._Scope.__enter__, helper.start = watched_enter, watched_start
+        helper._Scope.__enter__, helper._Scope.__exit__, helper.start = watched_enter, watched_exit, watched_start

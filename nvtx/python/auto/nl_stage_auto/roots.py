@@ -48,7 +48,7 @@ class _OfThread(threading.local):
 class Roots:
     def __init__(self, process):
         self._of_thread = _OfThread()
-        self._faults, self._patches, self._vision = process.faults, process.patches, process.vision
+        self._faults, self._patches, self._vision, self._ranges = process.faults, process.patches, process.vision, process.ranges
         self.loops = Loops(process)
         self.kinds = Kinds(process)
         self.training = Training(process, self.loops)
@@ -70,6 +70,9 @@ class Roots:
         for owner in ("no_grad", "inference_mode"):
             wrap(_part(torch, owner), "__enter__", self.loops.around_enter)
             wrap(_part(torch, owner), "__exit__", self.loops.around_exit)
+        self._ranges.before_others = self.loops.pause
+        for name in ("range_push", "range_pop"):
+            wrap(_part(torch, "cuda.nvtx"), name, self._ranges.around_others)
         wrap(torch, "compile", self._around_compile)
 
     def may_mark(self, module):

@@ -65,6 +65,15 @@ inline constexpr auto kKeys<SlowdownVerdict> = std::to_array<std::string_view>({
 template <>
 inline constexpr auto kKeys<RepeatsEnd> = std::to_array<std::string_view>({"fixed", "decided", "budget", "most repeats", "stopped"});
 template <>
+inline constexpr auto kKeys<Assumption> =
+    std::to_array<std::string_view>({"graph drops host code", "graph inputs copied", "wait not needed", "samples tell time",
+                                     "kernels scale alike", "host scales alike", "pinned rate", "fused as longest", "tracer per launch"});
+template <>
+inline constexpr auto kKeys<NoPrediction> =
+    std::to_array<std::string_view>({"not replayed", "nothing to change", "already a graph", "no stacks", "no stage", "partial capture"});
+template <>
+inline constexpr auto kKeys<Binding> = std::to_array<std::string_view>({"gpu", "host code", "launches", "waits"});
+template <>
 inline constexpr auto kKeys<CostBasis> = std::to_array<std::string_view>({"measured", "estimated", "calibrated"});
 template <>
 inline constexpr auto kKeys<CalibratedCall> = std::to_array<std::string_view>({"launch", "launch amid code", "copy"});

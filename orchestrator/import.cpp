@@ -248,7 +248,8 @@ std::vector<fs::path> ImportRequest::all_files() const {
   return all;
 }
 
-Run import_run(const ImportRequest& asked, Launcher& launcher) {
+void with_evidence(const ImportRequest& asked, Launcher& launcher,
+                   const std::function<void(const Evidence&, const analysis::Knowledge&)>& use) {
   check_inputs(asked);
   const ImportRequest request = named(asked);
   const analysis::Knowledge knowledge = load_knowledge(request.config);
@@ -258,7 +259,14 @@ Run import_run(const ImportRequest& asked, Launcher& launcher) {
   const std::unique_ptr<const Bundle, void (*)(const Bundle*)> cleanup(&scratch, [](const Bundle* bundle) { bundle->discard(); });
   Verdict verdict;
   PassRunner runner(launcher, scratch, verdict, Echo::kNothing);
-  return analysis::analyse(read_import(request, scratch, runner), knowledge);
+  use(read_import(request, scratch, runner), knowledge);
+}
+
+Run import_run(const ImportRequest& request, Launcher& launcher) {
+  Run run;
+  with_evidence(request, launcher,
+                [&](const Evidence& evidence, const analysis::Knowledge& knowledge) { run = analysis::analyse(evidence, knowledge); });
+  return run;
 }
 
 RunResult import_captures(const ImportRequest& asked, Launcher& launcher) {

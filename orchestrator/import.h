@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "analysis/analyse.h"
 #include "model/evidence.h"
 #include "orchestrator/run.h"
 #include "parsers/registry.h"
@@ -31,6 +33,10 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher);
 
 // Only the run, of captures that are read where they are: no bundle, no trace file. The caller handles interrupts.
 Run import_run(const ImportRequest& request, Launcher& launcher);
+
+// The same before anything is concluded from it: `use` is called with what was read, and what the configuration tells the analysis.
+void with_evidence(const ImportRequest& request, Launcher& launcher,
+                   const std::function<void(const Evidence&, const analysis::Knowledge&)>& use);
 
 // Adds a file to those of its format, which its content tells. A folder adds every file
 // in it that a format knows, a bundle what its own passes left. Throws Error(kInput) where no format knows it, and

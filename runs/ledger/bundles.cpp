@@ -59,20 +59,41 @@ RecordedBundle record_bundle(Ledger& ledger, const fs::path& bundle) {
   return {run.run_id, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count()};
 }
 
+namespace {
+
+// Finds a run of the ledger by its name.
+void with_entry(const std::string& name, const std::string& ledger, const std::function<void(Ledger&, const LedgerEntry&)>& use) {
+  try {
+    Ledger opened = Ledger::open(ledger_location(ledger), database::Absent::kRefuse);
+    use(opened, opened.resolve(name));
+  } catch (const Error& error) {
+    throw Error(ErrorKind::kInput, "neither a file nor a run of the ledger: " + error.message, name,
+                "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
+  }
+}
+
+}  // namespace
+
 Run named_run(const std::string& name, const std::string& ledger) {
   std::error_code ignored;
   if (fs::exists(name, ignored)) {
     const fs::path file = run_json_of(name);
     return read_run(read_run_text(file), file);
   }
-  try {
-    Ledger opened = Ledger::open(ledger_location(ledger), database::Absent::kRefuse);
-    const LedgerEntry entry = opened.resolve(name);
-    return read_run(opened.run_json(entry.run_id), fmt::format("{} in {}", entry.run_id, opened.location()));
-  } catch (const Error& error) {
-    throw Error(ErrorKind::kInput, "neither a file nor a run of the ledger: " + error.message, name,
-                "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
-  }
+  Run run;
+  with_entry(name, ledger, [&](Ledger& opened, const LedgerEntry& entry) {
+    run = read_run(opened.run_json(entry.run_id), fmt::format("{} in {}", entry.run_id, opened.location()));
+  });
+  return run;
+}
+
+fs::path place_of(const std::string& name, const std::string& ledger) {
+  std::error_code ignored;
+  if (fs::exists(name, ignored)) return name;
+  fs::path bundle;
+  with_entry(name, ledger, [&](Ledger&, const LedgerEntry& entry) { bundle = entry.bundle; });
+  if (fs::exists(bundle, ignored)) return bundle;
+  throw Error(ErrorKind::kInput, "the run's bundle is not there any more", bundle.string(), "name the folder to which it was moved");
 }
 
 std::string_view word_of(BundleState state) {

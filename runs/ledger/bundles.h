@@ -42,6 +42,10 @@ RecordedBundle record_bundle(Ledger& ledger, const std::filesystem::path& bundle
 // Error(kInput) where the name is nothing of that.
 Run named_run(const std::string& name, const std::string& ledger = {});
 
+// Where a capture lies: the path itself, or the bundle's folder of a run as the ledger names it. Throws Error(kInput) where it is neither, or the folder is not
+// there any more.
+std::filesystem::path place_of(const std::string& name, const std::string& ledger = {});
+
 // What became of the folder of a recorded run.
 enum class BundleState {
   kWhole,

@@ -93,6 +93,13 @@ bool is_python(const std::map<std::string, std::string>& versions, const std::ve
          (!command.empty() && named_so(command[0]));
 }
 
+std::optional<LaunchCost> launch_cost(const Run& run, const std::vector<Process>& processes, const TracingKnowledge& knowledge) {
+  const auto recorder = recorder_of(run);
+  if (!recorder) return std::nullopt;
+  const LaunchCost cost = launch_under(*recorder, run, is_python(run.software.versions, processes, run.workload.command), knowledge).cost;
+  return cost.high_ns > 0 ? std::optional(cost) : std::nullopt;
+}
+
 std::vector<TracingCost> tracing_costs(const Run& run, const std::vector<Process>& processes, const TracingKnowledge& knowledge) {
   const auto recorder = recorder_of(run);
   const StageEntry* stage = quoted_stage(run);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct TracingKnowledge {
 // Whether it is a program of Python, by its versions, processes and command.
 bool is_python(const std::map<std::string, std::string>& versions, const std::vector<Process>& processes,
                const std::vector<std::string>& command);
+
+// What the tracer that recorded the run added to a launch. Nothing where another tool recorded it, or its cost is not known.
+std::optional<LaunchCost> launch_cost(const Run& run, const std::vector<Process>& processes, const TracingKnowledge& knowledge);
 
 // Of the tracer that recorded the run, then of the collector where nsys recorded it. Empty: nothing was recorded by either, no stage says how
 // long a step takes, or neither passes nor launches tell it. `processes` are those of the trace, by their executables.

@@ -77,7 +77,8 @@ TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
   CHECK(
       refused({"zzzzzzzz"})
           .fix.find(
-              "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, "
+              "one of: run, profile, plan, import, report, whatif, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, "
+              "tag, "
               "note, rm, record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help`") ==
       0);
   CHECK(refused({"improt"}).kind == nl::ErrorKind::kUsage);
@@ -92,7 +93,8 @@ TEST_CASE("cli usage: the whole message of every kind of mistake") {
     return error.message + " | " + error.fix;
   };
   const std::string verbs =
-      "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, "
+      "one of: run, profile, plan, import, report, whatif, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, "
+      "note, rm, "
       "record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help` explains them";
   CHECK(words({"zzzzzzzz"}) == "unknown verb 'zzzzzzzz' | " + verbs);
   CHECK(words({"improt"}) == "unknown verb 'improt' | did you mean 'import'?");

@@ -198,6 +198,37 @@ TEST_CASE("cli import: files and flags go to the same bundle, and JSON says wher
   CHECK(other["kernels"][0]["ncu"].size() == run["kernels"][0]["ncu"].size());
 }
 
+TEST_CASE("cli whatif: what a change would bring, alone and ranked") {
+  const std::string capture = NL_FIXTURES "/h200-llama/nsys.sqlite";
+  const json graph = json::parse(nl_stage({"whatif", capture, "--graph", "decode_step", "--json"}).out);
+  CHECK(graph["stage"] == "decode_step");
+  CHECK(graph["replay_error"].get<double>() < 0.02);
+  REQUIRE(graph["predictions"].size() == 1);
+  const json& prediction = graph["predictions"][0];
+  CHECK(prediction["changes"] == json::array({"--graph decode_step"}));
+  CHECK(prediction["unperturbed_ns"].get<double>() < prediction["measured_ns"].get<double>());  // nsys slowed it
+  CHECK(prediction["predicted_ns"].get<double>() <
+        0.3 * prediction["unperturbed_ns"].get<double>());  // 4 ms of launches, 0.4 ms of kernels
+  CHECK(prediction["low_ns"].get<double>() <= prediction["predicted_ns"].get<double>());
+  CHECK(prediction["binds"] == "gpu");
+  CHECK(prediction["refused"].is_null());
+  const json all = json::parse(nl_stage({"whatif", capture, "--json"}).out);
+  REQUIRE(all["predictions"].size() >= 2);
+  CHECK(all["predictions"][0]["changes"] == json::array({"--graph decode_step"}));
+  CHECK(all["sequence"][0]["changes"] == json::array({"--graph decode_step"}));
+  const json host = json::parse(nl_stage({"whatif", capture, "--host", "audit=0", "--json"}).out);
+  CHECK(host["predictions"][0]["refused"] == "no stacks");
+  CHECK(host["predictions"][0]["predicted_ns"].is_null());
+  const std::string text = nl_stage({"whatif", capture, "--graph", "decode_step", "--kernel", "gemm=0.5"}).out;
+  CHECK(text.find("--kernel gemm=0.5 --graph decode_step") != std::string::npos);
+  CHECK(text.find("A small copy of the inputs is added before each graph.") != std::string::npos);
+}
+
+TEST_CASE("cli whatif: a factor that is none is refused") {
+  for (const char* wrong : {"audit", "audit=", "=0", "audit=fast", "audit=-1", "audit=0x"})
+    CHECK(refused({"whatif", kProbe, "--host", wrong}).message == fmt::format("'{}' is not a name and a factor", wrong));
+}
+
 TEST_CASE("cli import: a flag takes one word, and the next one is a capture") {
   Folder folder;
   put(folder / "rules.yaml", "rules: []\n");

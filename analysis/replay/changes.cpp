@@ -1,0 +1,347 @@
+#include "analysis/replay/changes.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/trace/kernel_class.h"
+
+namespace nl::analysis {
+namespace {
+
+constexpr Ns kGraphLaunch = 6'000;           // of the call, on an H200 without a tracer
+constexpr Ns kGraphNode = 8;                 // more for each node
+constexpr Ns kGraphGap = 450;                // between the nodes of a graph
+constexpr Ns kGraphInputs = 3'000;           // a small copy or two before it
+constexpr Ns kPinnedCall = 6'000;            // of a copy that only has to be queued
+constexpr double kPinnedRate = 50;           // bytes a nanosecond over PCIe 5 with 16 lanes
+constexpr std::uint8_t kPageableMemory = 1;  // as CUPTI numbers kinds of memory
+
+class Changer {
+ public:
+  Changer(const StagedTrace& staged, ReplayGraph& graph) : staged_(staged), trace_(staged.trace), graph_(graph) {}
+
+  ChangeEffect operator()(const StageAsGraph& change) {
+    const std::uint32_t stage = staged_.table.find(change.stage);
+    if (stage == kNone) return refused(NoPrediction::kNoStage);
+    add_works_of_calls();
+    std::size_t graphs = 0;
+    for (const Window& window : staged_.windows) {
+      if (window.stage != stage) continue;
+      const auto [first, last] = calls_between(window.thread, window.start_ns, window.end_ns);
+      std::vector<std::uint32_t> run;
+      for (std::uint32_t call = first; call < last; ++call) {
+        graphs += graph_.calls[call].kind == CallKind::kGraphLaunch;
+        if (fits_into_graph(call)) run.push_back(call);
+        else capture(std::exchange(run, {}));
+      }
+      capture(run);
+    }
+    if (touched_ == 0) return refused(graphs > 0 ? NoPrediction::kAlreadyGraph : NoPrediction::kNothingToChange);
+    return done({Assumption::kGraphDropsHostCode, Assumption::kGraphInputsCopied});
+  }
+
+  ChangeEffect operator()(const WithoutWait& change) {
+    const auto colon = change.where.rfind(':');
+    if (colon == std::string::npos) {
+      for (std::uint32_t i = 0; i < graph_.calls.size(); ++i)
+        if (graph_.calls[i].waits > 0 && trace_.strings[trace_.api_calls[graph_.calls[i].api].name].starts_with(change.where)) drop_wait(i);
+    } else {
+      if (trace_.host.samples.empty()) return refused(NoPrediction::kNoStacks);
+      drop_waits_of_line(change.where.substr(0, colon), change.where.substr(colon + 1));
+    }
+    return touched_ > 0 ? done({Assumption::kWaitNotNeeded}) : refused(NoPrediction::kNothingToChange);
+  }
+
+  ChangeEffect operator()(const FasterFunction& change) {
+    if (trace_.host.samples.empty()) return refused(NoPrediction::kNoStacks);
+    const std::vector<bool> stacks =
+        stacks_with([&](const HostFrame& frame) { return frame.function == change.name || frame.function.ends_with("." + change.name); });
+    scale_sampled_code(stacks, change.factor);
+    return touched_ > 0 ? done({Assumption::kSamplesTellTime}) : refused(NoPrediction::kNothingToChange);
+  }
+
+  ChangeEffect operator()(const FasterKernels& change) {
+    std::vector<bool> named(trace_.shapes.size());
+    for (std::size_t i = 0; i < named.size(); ++i) named[i] = trace_.strings[trace_.shapes[i].name].find(change.name) != std::string::npos;
+    for (ReplayWork& work : graph_.works) {
+      if (work.kind != ReplayWorkKind::kKernel || trace_.kernels[work.row].shape >= named.size() || !named[trace_.kernels[work.row].shape])
+        continue;
+      work.duration_ns = scaled(work.duration_ns, change.factor);
+      ++touched_;
+    }
+    return touched_ > 0 ? done({Assumption::kKernelsScaleAlike}) : refused(NoPrediction::kNothingToChange);
+  }
+
+  ChangeEffect operator()(const FasterHost& change) {
+    for (ReplayCall& call : graph_.calls) {
+      call.code_ns = scaled(call.code_ns, 1 / change.times);
+      call.own_ns = scaled(call.own_ns, 1 / change.times);
+      ++touched_;
+    }
+    return touched_ > 0 ? done({Assumption::kHostScalesAlike}) : refused(NoPrediction::kNothingToChange);
+  }
+
+  ChangeEffect operator()(const PinnedCopies&) {
+    for (ReplayWork& work : graph_.works) {
+      if (work.kind != ReplayWorkKind::kCopy) continue;
+      const MemOp& op = trace_.mem_ops[work.row];
+      if (op.src_kind != kPageableMemory && op.dst_kind != kPageableMemory) continue;
+      work.duration_ns =
+          std::min(work.duration_ns, static_cast<Ns>(static_cast<double>(op.bytes) / pinned_rate(op.kind)) + graph_.usual.gap_ns);
+      // A copy to the GPU is neither staged nor waited for then; the host reads what a copy from it brings.
+      if (op.kind == MemOpKind::kHostToDevice && work.call != kNone) {
+        ReplayCall& call = graph_.calls[work.call];
+        call.waits = 0;
+        call.own_ns = std::min(call.own_ns, kPinnedCall);
+      }
+      ++touched_;
+    }
+    return touched_ > 0 ? done({Assumption::kPinnedRate}) : refused(NoPrediction::kNothingToChange);
+  }
+
+  ChangeEffect operator()(const FusedElementwise&) {
+    std::vector<bool> elementwise(trace_.shapes.size());
+    for (std::size_t i = 0; i < elementwise.size(); ++i)
+      elementwise[i] = classify_kernel(trace_.strings[trace_.shapes[i].name]) == KernelClass::kElementwise;
+    const auto is_elementwise = [&](const ReplayWork& work) {
+      return work.kind == ReplayWorkKind::kKernel && work.call != kNone && work.collective == kNone &&
+             trace_.kernels[work.row].shape < elementwise.size() && elementwise[trace_.kernels[work.row].shape];
+    };
+    std::vector<std::uint32_t> head(graph_.works.size(), kNone);  // of the chain that a work is in
+    for (std::uint32_t i = 0; i < graph_.works.size(); ++i) {
+      ReplayWork& work = graph_.works[i];
+      if (!is_elementwise(work)) continue;
+      const std::uint32_t before = work.before;
+      const bool follows = before != kNone && head[before] != kNone && graph_.calls[work.call].previous == graph_.works[before].call &&
+                           graph_.calls[work.call].waits == 0;
+      head[i] = follows ? head[before] : i;
+      if (follows) fuse_into(graph_.works[head[i]], work);
+    }
+    return touched_ > 0 ? done({Assumption::kFusedAsLongest}) : refused(NoPrediction::kNothingToChange);
+  }
+
+  ChangeEffect operator()(const WithoutTracer& change) {
+    constexpr double kMostOfCall = 0.6;  // so much of a launch may be the tracer's; the rest is in the code after it
+    const auto cost = static_cast<Ns>(change.launch_ns);
+    for (std::uint32_t i = 0; i < graph_.calls.size(); ++i) {
+      ReplayCall& call = graph_.calls[i];
+      if (call.kind == CallKind::kWait) continue;
+      const Ns inside = std::min(cost, scaled(call.own_ns, kMostOfCall));
+      call.own_ns -= inside;
+      ++touched_;
+      if (i + 1 < graph_.calls.size() && graph_.calls[i + 1].previous == i)
+        graph_.calls[i + 1].code_ns -= std::clamp<Ns>(cost - inside, 0, std::max<Ns>(0, graph_.calls[i + 1].code_ns));
+    }
+    return touched_ > 0 ? done({Assumption::kTracerPerLaunch}) : refused(NoPrediction::kNothingToChange);
+  }
+
+ private:
+  static Ns scaled(Ns time, double factor) { return static_cast<Ns>(static_cast<double>(time) * factor); }
+  static ChangeEffect refused(NoPrediction why) { return {0, {}, why}; }
+  ChangeEffect done(std::vector<Assumption> assumptions) const { return {touched_, std::move(assumptions), std::nullopt}; }
+
+  // The calls of a thread that begin in that time: first and last, which is excluded.
+  std::pair<std::uint32_t, std::uint32_t> calls_between(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
+    if (thread + std::size_t{1} >= graph_.first_call.size()) return {0, 0};
+    const auto begin = graph_.calls.begin() + graph_.first_call[thread], end = graph_.calls.begin() + graph_.first_call[thread + 1];
+    const auto at = [&](Ns time) {
+      return static_cast<std::uint32_t>(std::partition_point(begin, end, [&](const ReplayCall& call) { return call.start_ns < time; }) -
+                                        graph_.calls.begin());
+    };
+    return {at(start_ns), at(end_ns)};
+  }
+
+  void add_works_of_calls() {
+    works_of_call_.resize(graph_.calls.size());
+    for (std::uint32_t i = 0; i < graph_.works.size(); ++i)
+      if (graph_.works[i].call != kNone) works_of_call_[graph_.works[i].call].push_back(i);
+  }
+
+  bool fits_into_graph(std::uint32_t index) const {
+    const ReplayCall& call = graph_.calls[index];
+    if (call.waits > 0 || works_of_call_[index].empty()) return false;
+    if (call.kind == CallKind::kKernelLaunch) return true;
+    if (call.kind != CallKind::kCopy) return false;
+    return std::all_of(works_of_call_[index].begin(), works_of_call_[index].end(), [&](std::uint32_t work) {
+      if (graph_.works[work].kind != ReplayWorkKind::kCopy) return true;
+      const MemOpKind kind = trace_.mem_ops[graph_.works[work].row].kind;
+      return kind == MemOpKind::kDeviceToDevice || kind == MemOpKind::kMemset;
+    });
+  }
+
+  // Launches without a wait between them become one.
+  void capture(const std::vector<std::uint32_t>& run) {
+    if (run.size() < 2) return;
+    std::size_t nodes = 0;
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      ReplayCall& call = graph_.calls[run[i]];
+      for (const std::uint32_t index : works_of_call_[run[i]]) {
+        ReplayWork& work = graph_.works[index];
+        if (nodes++ > 0) work.latency_ns = 0;
+        else work.latency_ns = kGraphLaunch + kGraphInputs;
+        work.gap_ns = std::min(work.gap_ns, kGraphGap);
+        work.delay_ns = 0;
+      }
+      call.own_ns = 0;
+      if (i > 0) call.code_ns = 0;
+    }
+    graph_.calls[run[0]].own_ns = kGraphLaunch + kGraphNode * static_cast<Ns>(nodes);
+    touched_ += run.size();
+  }
+
+  void drop_wait(std::uint32_t index) {
+    ReplayCall& call = graph_.calls[index];
+    call.waits = 0;
+    call.own_ns = std::min(call.own_ns, kOwnOfWait);
+    ++touched_;
+  }
+
+  template <class Wanted>
+  std::vector<bool> stacks_with(Wanted wanted) const {
+    std::vector<bool> frames(trace_.host.frames.size()), stacks(trace_.host.stacks.size());
+    for (std::size_t i = 0; i < frames.size(); ++i) frames[i] = wanted(trace_.host.frames[i]);
+    for (std::size_t i = 0; i < stacks.size(); ++i)
+      stacks[i] =
+          std::any_of(trace_.host.stacks[i].begin(), trace_.host.stacks[i].end(), [&](std::uint32_t frame) { return frames[frame]; });
+    return stacks;
+  }
+
+  std::uint32_t thread_of(const HostSample& sample) {
+    if (threads_.empty())
+      for (std::uint32_t i = 0; i < trace_.threads.size(); ++i) {
+        const std::uint32_t process = trace_.threads[i].process;
+        threads_[{process < trace_.processes.size() ? trace_.processes[process].pid : 0, trace_.threads[i].tid}] = i;
+      }
+    const auto found = threads_.find({sample.pid, sample.tid});
+    return found != threads_.end() ? found->second : kNone;
+  }
+
+  // The call before which the thread was in its own code then; kNone: it was in a call, or made none afterwards.
+  std::uint32_t code_before(std::uint32_t thread, Ns time_ns) const {
+    const auto [first, next] = calls_between(thread, 0, time_ns);
+    if (thread + std::size_t{1} >= graph_.first_call.size() || next == graph_.first_call[thread + 1]) return kNone;
+    return next == first || graph_.calls[next - 1].end_ns <= time_ns ? next : kNone;
+  }
+
+  // Where in the windows of a stage code runs: its stage, and the number of the call that follows.
+  using Place = std::pair<std::uint32_t, std::uint32_t>;
+  struct Share {
+    std::size_t wanted = 0, all = 0;  // samples
+    double left(double factor) const { return 1 - (1 - factor) * static_cast<double>(wanted) / static_cast<double>(all); }
+  };
+
+  // Samples fall on few of a function's calls, and less often on Python that keeps the interpreter's lock. Their share of one place in the windows of a stage
+  // holds for this place in all windows.
+  void scale_sampled_code(const std::vector<bool>& stacks, double factor) {
+    std::map<Place, Share> at_place;
+    std::map<std::uint32_t, Share> elsewhere;  // by call
+    for (const HostSample& sample : trace_.host.samples) {
+      const std::uint32_t thread = thread_of(sample), call = thread != kNone ? code_before(thread, sample.time_ns) : kNone;
+      if (call == kNone || sample.stack >= stacks.size()) continue;
+      const Window* window = innermost(thread, sample.time_ns);
+      Share& share = window != nullptr ? at_place[place_in(*window, call)] : elsewhere[call];
+      share.wanted += stacks[sample.stack];
+      ++share.all;
+    }
+    for (const Window& window : staged_.windows) {
+      const auto [first, last] = calls_between(window.thread, window.start_ns, window.end_ns);
+      for (auto at = at_place.lower_bound({window.stage, 0}); at != at_place.end() && at->first.first == window.stage; ++at)
+        if (at->second.wanted > 0 && first + at->first.second <= last)
+          shorten(first + at->first.second, at->second.left(factor), window.start_ns, window.end_ns);
+    }
+    for (const auto& [call, share] : elsewhere)
+      if (share.wanted > 0) shorten(call, share.left(factor), 0, graph_.calls[call].start_ns);
+  }
+
+  Place place_in(const Window& window, std::uint32_t call) const {
+    return {window.stage, call - calls_between(window.thread, window.start_ns, window.end_ns).first};
+  }
+
+  // The code before a call, as far as it ran in that time.
+  void shorten(std::uint32_t index, double left, Ns start_ns, Ns end_ns) {
+    if (index >= graph_.calls.size() || graph_.calls[index].previous == kNone) return;
+    ReplayCall& call = graph_.calls[index];
+    const Ns part = std::min(call.start_ns, end_ns) - std::max(graph_.calls[call.previous].end_ns, start_ns);
+    call.code_ns -= std::clamp<Ns>(scaled(part, 1 - left), 0, std::max<Ns>(0, call.code_ns));
+    ++touched_;
+  }
+
+  // Nothing where it lies far behind many others.
+  const Window* innermost(std::uint32_t thread, Ns time_ns) const {
+    constexpr int kLooked = 64;
+    auto at = std::partition_point(staged_.windows.begin(), staged_.windows.end(), [&](const Window& window) {
+      return std::pair(window.thread, window.start_ns) <= std::pair(thread, time_ns);
+    });
+    for (int looked = 0; at != staged_.windows.begin() && looked < kLooked; ++looked) {
+      --at;
+      if (at->thread == thread && at->start_ns <= time_ns && time_ns < at->end_ns) return &*at;
+    }
+    return nullptr;
+  }
+
+  // Waits of that line: those in which a sample shows it, and those at the same place of other windows.
+  void drop_waits_of_line(const std::string& file, const std::string& line) {
+    const std::vector<bool> stacks =
+        stacks_with([&](const HostFrame& frame) { return frame.file.ends_with(file) && std::to_string(frame.line) == line; });
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::size_t, std::size_t>> at_place;  // of this line, of any
+    std::vector<std::uint32_t> seen;
+    for (const HostSample& sample : trace_.host.samples) {
+      if (sample.stack >= stacks.size()) continue;
+      const std::uint32_t thread = thread_of(sample);
+      if (thread == kNone) continue;
+      const auto [first, next] = calls_between(thread, 0, sample.time_ns);
+      if (next == first || graph_.calls[next - 1].end_ns < sample.time_ns || graph_.calls[next - 1].waits == 0) continue;
+      if (stacks[sample.stack]) seen.push_back(next - 1);
+      if (const Window* window = innermost(thread, sample.time_ns)) {
+        auto& [of_line, of_any] = at_place[{window->stage, next - 1 - calls_between(thread, window->start_ns, window->end_ns).first}];
+        of_line += stacks[sample.stack];
+        ++of_any;
+      }
+    }
+    for (const auto& [place, counts] : at_place)
+      if (2 * counts.first > counts.second)
+        for (const Window& window : staged_.windows) {
+          if (window.stage != place.first) continue;
+          const auto [first, last] = calls_between(window.thread, window.start_ns, window.end_ns);
+          if (first + place.second < last && graph_.calls[first + place.second].waits > 0) drop_wait(first + place.second);
+        }
+    for (const std::uint32_t call : seen)
+      if (graph_.calls[call].waits > 0) drop_wait(call);
+  }
+
+  // Of the pinned copies of this trace that are large enough to show it, else of the bus.
+  double pinned_rate(MemOpKind kind) const {
+    constexpr std::uint64_t kLarge = 1 << 20;
+    double bytes = 0, time = 0;
+    for (const MemOp& op : trace_.mem_ops)
+      if (op.kind == kind && op.bytes >= kLarge && op.src_kind != kPageableMemory && op.dst_kind != kPageableMemory) {
+        bytes += static_cast<double>(op.bytes);
+        time += static_cast<double>(op.end_ns - op.start_ns);
+      }
+    return time > 0 ? bytes / time : kPinnedRate;
+  }
+
+  void fuse_into(ReplayWork& head, ReplayWork& work) {
+    head.duration_ns = std::max(head.duration_ns, work.duration_ns);
+    work.duration_ns = work.gap_ns = work.latency_ns = work.delay_ns = 0;
+    ReplayCall& call = graph_.calls[work.call];
+    call.own_ns = call.code_ns = 0;
+    ++touched_;
+  }
+
+  const StagedTrace& staged_;
+  const Trace& trace_;
+  ReplayGraph& graph_;
+  std::vector<std::vector<std::uint32_t>> works_of_call_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> threads_;  // by pid and tid
+  std::size_t touched_ = 0;
+};
+
+}  // namespace
+
+ChangeEffect make_change(const Change& change, const StagedTrace& staged, ReplayGraph& graph) {
+  return std::visit(Changer(staged, graph), change);
+}
+
+}  // namespace nl::analysis

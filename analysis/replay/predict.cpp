@@ -1,0 +1,191 @@
+#include "analysis/replay/predict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "analysis/statistics/bootstrap.h"
+#include "analysis/trace/covered_time.h"
+#include "analysis/trace/gpu_lanes.h"
+
+namespace nl::analysis {
+namespace {
+
+constexpr double kMostReplayError = 0.05;
+// How far a prediction may be off, as a logarithm: so much, and so much of the logarithm of what changes.
+constexpr double kLeastReach = 0.03, kReachOfChange = 0.2;
+constexpr double kLeastSaving = 0.005;  // of the stage: less is not worth a row
+
+}  // namespace
+
+Predictor::Predictor(const StagedTrace& staged, const TracerPart& tracer)
+    : staged_(staged), tracer_(tracer), measured_(replay_graph(staged.trace)), windows_(staged.table.stages().size()) {
+  add_windows();
+}
+
+void Predictor::add_windows() {
+  std::vector<std::vector<std::uint32_t>> works_of_call(measured_.calls.size());
+  for (std::uint32_t i = 0; i < measured_.works.size(); ++i)
+    if (measured_.works[i].call != kNone) works_of_call[measured_.works[i].call].push_back(i);
+  for (const Window& window : staged_.windows) {
+    if (window.warmup) continue;
+    StageWindow found{&window, {}};
+    std::map<std::uint32_t, std::uint32_t> last_of_queue;
+    for (std::uint32_t thread = 0; thread + std::size_t{1} < measured_.first_call.size(); ++thread) {
+      if (process_slot_of_thread(staged_.trace, thread) != window.process) continue;
+      const auto begin = measured_.calls.begin() + measured_.first_call[thread],
+                 end = measured_.calls.begin() + measured_.first_call[thread + 1];
+      auto call = std::partition_point(begin, end, [&](const ReplayCall& each) { return each.start_ns < window.start_ns; });
+      for (; call != end && call->start_ns < window.end_ns; ++call)
+        for (const std::uint32_t work : works_of_call[static_cast<std::size_t>(call - measured_.calls.begin())]) {
+          auto& last = last_of_queue.try_emplace(measured_.works[work].queue, work).first->second;
+          last = std::max(last, work);
+        }
+    }
+    for (const auto& [queue, work] : last_of_queue) found.last_works.push_back(work);
+    windows_[window.stage].push_back(std::move(found));
+  }
+}
+
+// A window ends when its work does: of a thread that only launches, the GPU's time counts, from the end of the window before it.
+double Predictor::median_window(const std::string& stage, const ReplayGraph& graph, const Replayed& replayed) const {
+  const std::uint32_t wanted = staged_.table.find(stage);
+  if (wanted == kNone) return 0;
+  std::vector<double> times;
+  Ns done_before = 0;
+  std::uint32_t thread = kNone;
+  for (const StageWindow& each : windows_[wanted]) {
+    const Ns start = replayed_time(graph, replayed, each.window->thread, each.window->start_ns);
+    const Ns end = replayed_time(graph, replayed, each.window->thread, each.window->end_ns);
+    Ns done = end;
+    for (const std::uint32_t work : each.last_works) done = std::max(done, replayed.work_end_ns[work]);
+    if (each.window->thread != thread) done_before = start;
+    times.push_back(static_cast<double>(std::max(end - start, done - std::max(start, done_before))));
+    done_before = done;
+    thread = each.window->thread;
+  }
+  return median_of(std::move(times));
+}
+
+Binding Predictor::binding(const std::string& stage, const ReplayGraph& graph, const Replayed& replayed) const {
+  const std::uint32_t wanted = staged_.table.find(stage);
+  Spans windows, works;
+  Ns code = 0, launching = 0, waiting = 0, wall = 0;
+  for (const Window& window : staged_.windows) {
+    if (window.stage != wanted || window.warmup || window.thread + std::size_t{1} >= graph.first_call.size()) continue;
+    windows.emplace_back(replayed_time(graph, replayed, window.thread, window.start_ns),
+                         replayed_time(graph, replayed, window.thread, window.end_ns));
+    wall += windows.back().second - windows.back().first;
+    for (std::uint32_t i = graph.first_call[window.thread]; i < graph.first_call[window.thread + 1]; ++i) {
+      const ReplayCall& call = graph.calls[i];
+      if (call.start_ns < window.start_ns || call.start_ns >= window.end_ns) continue;
+      code += std::max<Ns>(0, call.code_ns);
+      launching += call.own_ns;
+      waiting += std::max<Ns>(0, replayed.call_end_ns[i] - replayed.call_start_ns[i] - call.own_ns);
+    }
+  }
+  constexpr Ns kBetweenWork = 2'000;  // the GPU itself takes so long from one work to the next
+  for (std::size_t i = 0; i < graph.works.size(); ++i)
+    works.emplace_back(replayed.work_start_ns[i], replayed.work_end_ns[i] + kBetweenWork);
+  Ns busy = 0;
+  auto work = (works = union_of(std::move(works))).begin();
+  for (const auto& [start, end] : union_of(std::move(windows))) {
+    while (work != works.end() && work->second <= start) ++work;
+    for (auto at = work; at != works.end() && at->first < end; ++at) busy += std::min(end, at->second) - std::max(start, at->first);
+  }
+  if (static_cast<double>(busy) > 0.85 * static_cast<double>(wall)) return Binding::kGpu;
+  if (waiting > code + launching) return Binding::kWaits;
+  return code > launching ? Binding::kHostCode : Binding::kLaunches;
+}
+
+double Predictor::replay_error(const std::string& stage) const {
+  ReplayGraph explained = measured_;
+  for (ReplayWork& work : explained.works) work.delay_ns = 0;
+  const double measured = median_window(stage, measured_, replay(measured_));
+  return measured > 0 ? std::abs(median_window(stage, explained, replay(explained)) / measured - 1) : 0;
+}
+
+Prediction Predictor::predict(const std::string& stage, const std::vector<NamedChange>& changes) const {
+  Prediction prediction;
+  prediction.stage = stage;
+  for (const NamedChange& change : changes) prediction.changes.push_back(change.text);
+  if (staged_.table.find(stage) == kNone) {
+    prediction.refused = NoPrediction::kNoStage;
+    return prediction;
+  }
+  prediction.measured_ns = median_window(stage, measured_, replay(measured_));
+  ReplayGraph graph = measured_;
+  const double middle = (tracer_.low_ns + tracer_.high_ns) / 2;
+  if (middle > 0) make_change(WithoutTracer{middle}, staged_, graph);
+  prediction.unperturbed_ns = median_window(stage, graph, replay(graph));
+  if (replay_error(stage) > kMostReplayError) {
+    prediction.refused = NoPrediction::kNotReplayed;
+    return prediction;
+  }
+  for (const NamedChange& change : changes) {
+    const ChangeEffect effect = make_change(change.change, staged_, graph);
+    if (effect.refused) {
+      prediction.refused = effect.refused;
+      return prediction;
+    }
+    for (const Assumption assumption : effect.assumptions)
+      if (std::find(prediction.assumptions.begin(), prediction.assumptions.end(), assumption) == prediction.assumptions.end())
+        prediction.assumptions.push_back(assumption);
+  }
+  const Replayed replayed = replay(graph);
+  prediction.predicted_ns = median_window(stage, graph, replayed);
+  prediction.binds = binding(stage, graph, replayed);
+  const double change = prediction.predicted_ns > 0 ? std::log(prediction.unperturbed_ns / prediction.predicted_ns) : 0;
+  const double reach = std::exp(kLeastReach + kReachOfChange * std::abs(change));
+  prediction.low_ns = prediction.predicted_ns / reach;
+  prediction.high_ns = prediction.predicted_ns * reach;
+  return prediction;
+}
+
+std::vector<NamedChange> Predictor::candidates(const std::string& stage) const {
+  std::vector<NamedChange> all = {
+      {"--graph " + stage, StageAsGraph{stage}}, {"--fuse elementwise", FusedElementwise{}}, {"--pinned", PinnedCopies{}}};
+  std::set<std::string> waits;
+  for (const ReplayCall& call : measured_.calls)
+    if (call.waits > 0 && call.kind == CallKind::kWait) waits.insert(staged_.trace.strings[staged_.trace.api_calls[call.api].name]);
+  for (const std::string& wait : waits) all.push_back({"--without-wait " + wait, WithoutWait{wait}});
+  return all;
+}
+
+std::vector<Prediction> Predictor::ranked(const std::string& stage, const std::vector<NamedChange>& changes) const {
+  std::vector<Prediction> rows;
+  for (const NamedChange& change : changes) {
+    Prediction prediction = predict(stage, {change});
+    if (prediction.refused == NoPrediction::kNotReplayed) return {prediction};
+    if (prediction.refused || prediction.predicted_ns > (1 - kLeastSaving) * prediction.unperturbed_ns) continue;
+    rows.push_back(std::move(prediction));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Prediction& a, const Prediction& b) { return a.predicted_ns < b.predicted_ns; });
+  return rows;
+}
+
+std::vector<Prediction> Predictor::best_sequence(const std::string& stage, std::vector<NamedChange> left, std::size_t most) const {
+  std::vector<Prediction> rows;
+  std::vector<NamedChange> made;
+  while (rows.size() < most) {
+    std::optional<Prediction> best;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      std::vector<NamedChange> together = made;
+      together.push_back(left[i]);
+      const Prediction prediction = predict(stage, together);
+      if (prediction.refused || (best && best->predicted_ns <= prediction.predicted_ns)) continue;
+      best = prediction;
+      at = i;
+    }
+    const double before = rows.empty() ? (best ? best->unperturbed_ns : 0) : rows.back().predicted_ns;
+    if (!best || best->predicted_ns > (1 - kLeastSaving) * before) break;
+    made.push_back(left[at]);
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(at));
+    rows.push_back(*best);
+  }
+  return rows;
+}
+
+}  // namespace nl::analysis

@@ -141,15 +141,8 @@ class Changer {
   static ChangeEffect refused(NoPrediction why) { return {0, {}, why}; }
   ChangeEffect done(std::vector<Assumption> assumptions) const { return {touched_, std::move(assumptions), std::nullopt}; }
 
-  // The calls of a thread that begin in that time: first and last, which is excluded.
-  std::pair<std::uint32_t, std::uint32_t> calls_between(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
-    if (thread + std::size_t{1} >= graph_.first_call.size()) return {0, 0};
-    const auto begin = graph_.calls.begin() + graph_.first_call[thread], end = graph_.calls.begin() + graph_.first_call[thread + 1];
-    const auto at = [&](Ns time) {
-      return static_cast<std::uint32_t>(std::partition_point(begin, end, [&](const ReplayCall& call) { return call.start_ns < time; }) -
-                                        graph_.calls.begin());
-    };
-    return {at(start_ns), at(end_ns)};
+  CallSpan calls_between(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
+    return analysis::calls_between(graph_, thread, start_ns, end_ns);
   }
 
   void add_works_of_calls() {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "analysis/statistics/bootstrap.h"
 #include "analysis/trace/covered_time.h"
@@ -20,26 +21,37 @@ constexpr double kLeastSaving = 0.005;  // of the stage: less is not worth a row
 }  // namespace
 
 Predictor::Predictor(const StagedTrace& staged, const TracerPart& tracer)
-    : staged_(staged), tracer_(tracer), measured_(replay_graph(staged.trace)), windows_(staged.table.stages().size()) {
-  add_windows();
+    : staged_(staged), unperturbed_(replay_graph(staged.trace)), windows_(staged.table.stages().size()),
+      now_(staged.table.stages().size()) {
+  add_windows(unperturbed_);
+  const auto each_stage = [&](auto&& set) {
+    const Replayed replayed = replay(unperturbed_);
+    for (std::size_t i = 0; i < now_.size(); ++i) set(now_[i], median_window(staged.table.stages()[i], unperturbed_, replayed));
+  };
+  each_stage([](Now& now, double median) { now.measured_ns = median; });
+  std::vector<Ns> delays;
+  for (ReplayWork& work : unperturbed_.works) delays.push_back(std::exchange(work.delay_ns, 0));
+  each_stage([](Now& now, double median) { now.replay_error = now.measured_ns > 0 ? std::abs(median / now.measured_ns - 1) : 0; });
+  for (std::size_t i = 0; i < delays.size(); ++i) unperturbed_.works[i].delay_ns = delays[i];
+  const double middle = (tracer.low_ns + tracer.high_ns) / 2;
+  if (middle > 0) make_change(WithoutTracer{middle}, staged_, unperturbed_);
+  each_stage([](Now& now, double median) { now.unperturbed_ns = median; });
 }
 
-void Predictor::add_windows() {
-  std::vector<std::vector<std::uint32_t>> works_of_call(measured_.calls.size());
-  for (std::uint32_t i = 0; i < measured_.works.size(); ++i)
-    if (measured_.works[i].call != kNone) works_of_call[measured_.works[i].call].push_back(i);
+void Predictor::add_windows(const ReplayGraph& graph) {
+  std::vector<std::vector<std::uint32_t>> works_of_call(graph.calls.size());
+  for (std::uint32_t i = 0; i < graph.works.size(); ++i)
+    if (graph.works[i].call != kNone) works_of_call[graph.works[i].call].push_back(i);
   for (const Window& window : staged_.windows) {
     if (window.warmup) continue;
     StageWindow found{&window, {}};
     std::map<std::uint32_t, std::uint32_t> last_of_queue;
-    for (std::uint32_t thread = 0; thread + std::size_t{1} < measured_.first_call.size(); ++thread) {
+    for (std::uint32_t thread = 0; thread + std::size_t{1} < graph.first_call.size(); ++thread) {
       if (process_slot_of_thread(staged_.trace, thread) != window.process) continue;
-      const auto begin = measured_.calls.begin() + measured_.first_call[thread],
-                 end = measured_.calls.begin() + measured_.first_call[thread + 1];
-      auto call = std::partition_point(begin, end, [&](const ReplayCall& each) { return each.start_ns < window.start_ns; });
-      for (; call != end && call->start_ns < window.end_ns; ++call)
-        for (const std::uint32_t work : works_of_call[static_cast<std::size_t>(call - measured_.calls.begin())]) {
-          auto& last = last_of_queue.try_emplace(measured_.works[work].queue, work).first->second;
+      const CallSpan calls = calls_between(graph, thread, window.start_ns, window.end_ns);
+      for (std::uint32_t call = calls.first; call < calls.last; ++call)
+        for (const std::uint32_t work : works_of_call[call]) {
+          auto& last = last_of_queue.try_emplace(graph.works[work].queue, work).first->second;
           last = std::max(last, work);
         }
     }
@@ -73,13 +85,13 @@ Binding Predictor::binding(const std::string& stage, const ReplayGraph& graph, c
   Spans windows, works;
   Ns code = 0, launching = 0, waiting = 0, wall = 0;
   for (const Window& window : staged_.windows) {
-    if (window.stage != wanted || window.warmup || window.thread + std::size_t{1} >= graph.first_call.size()) continue;
+    if (window.stage != wanted || window.warmup) continue;
     windows.emplace_back(replayed_time(graph, replayed, window.thread, window.start_ns),
                          replayed_time(graph, replayed, window.thread, window.end_ns));
     wall += windows.back().second - windows.back().first;
-    for (std::uint32_t i = graph.first_call[window.thread]; i < graph.first_call[window.thread + 1]; ++i) {
+    const CallSpan calls = calls_between(graph, window.thread, window.start_ns, window.end_ns);
+    for (std::uint32_t i = calls.first; i < calls.last; ++i) {
       const ReplayCall& call = graph.calls[i];
-      if (call.start_ns < window.start_ns || call.start_ns >= window.end_ns) continue;
       code += std::max<Ns>(0, call.code_ns);
       launching += call.own_ns;
       waiting += std::max<Ns>(0, replayed.call_end_ns[i] - replayed.call_start_ns[i] - call.own_ns);
@@ -100,29 +112,26 @@ Binding Predictor::binding(const std::string& stage, const ReplayGraph& graph, c
 }
 
 double Predictor::replay_error(const std::string& stage) const {
-  ReplayGraph explained = measured_;
-  for (ReplayWork& work : explained.works) work.delay_ns = 0;
-  const double measured = median_window(stage, measured_, replay(measured_));
-  return measured > 0 ? std::abs(median_window(stage, explained, replay(explained)) / measured - 1) : 0;
+  const std::uint32_t found = staged_.table.find(stage);
+  return found != kNone ? now_[found].replay_error : 0;
 }
 
 Prediction Predictor::predict(const std::string& stage, const std::vector<NamedChange>& changes) const {
   Prediction prediction;
   prediction.stage = stage;
   for (const NamedChange& change : changes) prediction.changes.push_back(change.text);
-  if (staged_.table.find(stage) == kNone) {
+  const std::uint32_t found = staged_.table.find(stage);
+  if (found == kNone) {
     prediction.refused = NoPrediction::kNoStage;
     return prediction;
   }
-  prediction.measured_ns = median_window(stage, measured_, replay(measured_));
-  ReplayGraph graph = measured_;
-  const double middle = (tracer_.low_ns + tracer_.high_ns) / 2;
-  if (middle > 0) make_change(WithoutTracer{middle}, staged_, graph);
-  prediction.unperturbed_ns = median_window(stage, graph, replay(graph));
-  if (replay_error(stage) > kMostReplayError) {
+  prediction.measured_ns = now_[found].measured_ns;
+  prediction.unperturbed_ns = now_[found].unperturbed_ns;
+  if (now_[found].replay_error > kMostReplayError) {
     prediction.refused = NoPrediction::kNotReplayed;
     return prediction;
   }
+  ReplayGraph graph = unperturbed_;
   for (const NamedChange& change : changes) {
     const ChangeEffect effect = make_change(change.change, staged_, graph);
     if (effect.refused) {
@@ -147,7 +156,7 @@ std::vector<NamedChange> Predictor::candidates(const std::string& stage) const {
   std::vector<NamedChange> all = {
       {"--graph " + stage, StageAsGraph{stage}}, {"--fuse elementwise", FusedElementwise{}}, {"--pinned", PinnedCopies{}}};
   std::set<std::string> waits;
-  for (const ReplayCall& call : measured_.calls)
+  for (const ReplayCall& call : unperturbed_.calls)
     if (call.waits > 0 && call.kind == CallKind::kWait) waits.insert(staged_.trace.strings[staged_.trace.api_calls[call.api].name]);
   for (const std::string& wait : waits) all.push_back({"--without-wait " + wait, WithoutWait{wait}});
   return all;

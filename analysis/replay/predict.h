@@ -48,14 +48,19 @@ class Predictor {
     const Window* window = nullptr;
     std::vector<std::uint32_t> last_works;
   };
-  void add_windows();
+  void add_windows(const ReplayGraph& graph);
   double median_window(const std::string& stage, const ReplayGraph& graph, const Replayed& replayed) const;
   Binding binding(const std::string& stage, const ReplayGraph& graph, const Replayed& replayed) const;
 
+  // Of a stage as it is.
+  struct Now {
+    double measured_ns = 0, unperturbed_ns = 0, replay_error = 0;
+  };
+
   const StagedTrace& staged_;
-  TracerPart tracer_;
-  ReplayGraph measured_;
+  ReplayGraph unperturbed_;                        // without the tracer's part
   std::vector<std::vector<StageWindow>> windows_;  // by stage, by thread and start
+  std::vector<Now> now_;                           // by stage
 };
 
 }  // namespace nl::analysis

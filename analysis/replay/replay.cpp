@@ -76,6 +76,16 @@ class Player {
 
 Replayed replay(const ReplayGraph& graph) { return Player(graph).play(); }
 
+CallSpan calls_between(const ReplayGraph& graph, std::uint32_t thread, Ns start_ns, Ns end_ns) {
+  if (thread + std::size_t{1} >= graph.first_call.size()) return {};
+  const auto begin = graph.calls.begin() + graph.first_call[thread], end = graph.calls.begin() + graph.first_call[thread + 1];
+  const auto at = [&](Ns time) {
+    const auto found = std::partition_point(begin, end, [&](const ReplayCall& call) { return call.start_ns < time; });
+    return static_cast<std::uint32_t>(found - graph.calls.begin());
+  };
+  return {at(start_ns), at(end_ns)};
+}
+
 Ns replayed_time(const ReplayGraph& graph, const Replayed& replayed, std::uint32_t thread, Ns time_ns) {
   if (thread + std::size_t{1} >= graph.first_call.size()) return time_ns;
   const auto begin = graph.calls.begin() + graph.first_call[thread], end = graph.calls.begin() + graph.first_call[thread + 1];

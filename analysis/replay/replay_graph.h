@@ -74,6 +74,12 @@ struct ReplayGraph {
 
 ReplayGraph replay_graph(const Trace& trace);
 
+// The calls of a thread that begin in that time: the first of them, and the one after the last.
+struct CallSpan {
+  std::uint32_t first = 0, last = 0;
+};
+CallSpan calls_between(const ReplayGraph& graph, std::uint32_t thread, Ns start_ns, Ns end_ns);
+
 // When everything happens.
 struct Replayed {
   std::vector<Ns> call_start_ns, call_end_ns;  // by call

@@ -28,6 +28,9 @@ struct MainStage {
 };
 std::optional<MainStage> main_stage(const Run& run);
 
+// How a median is told beside a mean: by what it is.
+inline std::string usual_step_text(const std::string& median) { return "half of the steps take at most " + median; }
+
 // Two of the sentences: how fast it is, and where that time goes against what this GPU can do. Empty: nothing to say.
 std::string speed_sentence(const Run& run);
 std::string quality_sentence(const Run& run, const std::optional<MainStage>& main);

@@ -88,7 +88,7 @@ std::string usual_step(const Run& run, const Speed& speed) {
   const StageEntry* step = stage_named(run, key_of(StageKind::kDecodeStep));
   if (speed.unprofiled || step == nullptr || step->wall.count < 4 || !(step->wall.mean_ns > kFarFromMedian * step->wall.median_ns))
     return {};
-  return fmt::format(" on average, though half of the steps take at most {}", rough_time(step->wall.median_ns));
+  return " on average, though " + usual_step_text(rough_time(step->wall.median_ns));
 }
 
 std::string token_part(const Run& run, const Speed& speed) {

@@ -47,6 +47,18 @@ TEST_CASE("consistency: times without the profiler follow from two figures, and 
   for (const Contradiction& each : contradictions(run)) FAIL_CHECK(each.where << ": " << each.what);
 }
 
+TEST_CASE("consistency: a median beside another mean than the step's is told by what it is") {
+  Run run = real_run();
+  REQUIRE(stage_named(run, "decode_step") != nullptr);
+  for (StageEntry& stage : run.stages)
+    if (stage.name == "decode_step") stage.wall.median_ns = stage.wall.mean_ns / 2;
+  run.latency.tpot->mean_ns *= 1.05;  // of whole requests, with what lies between the steps
+  const auto sentences = exporters::report::executive_summary(run);
+  REQUIRE(
+      std::any_of(sentences.begin(), sentences.end(), [](const std::string& each) { return has(each, "half of the steps take at most"); }));
+  CHECK_FALSE(says(run, "/stages", "its mean"));
+}
+
 TEST_CASE("consistency: energy is told in kWh, and run.json has joules") {
   Run run = real_run();
   StageEnergy energy;

@@ -83,12 +83,14 @@ class Changer {
   }
 
   ChangeEffect operator()(const PinnedCopies&) {
+    const double to_gpu = pinned_rate(MemOpKind::kHostToDevice), from_gpu = pinned_rate(MemOpKind::kDeviceToHost);
     for (ReplayWork& work : graph_.works) {
       if (work.kind != ReplayWorkKind::kCopy) continue;
       const MemOp& op = trace_.mem_ops[work.row];
       if (op.src_kind != kPageableMemory && op.dst_kind != kPageableMemory) continue;
-      work.duration_ns =
-          std::min(work.duration_ns, static_cast<Ns>(static_cast<double>(op.bytes) / pinned_rate(op.kind)) + graph_.usual.gap_ns);
+      work.duration_ns = std::min(
+          work.duration_ns,
+          static_cast<Ns>(static_cast<double>(op.bytes) / (op.kind == MemOpKind::kDeviceToHost ? from_gpu : to_gpu)) + graph_.usual.gap_ns);
       // A copy to the GPU is neither staged nor waited for then; the host reads what a copy from it brings.
       if (op.kind == MemOpKind::kHostToDevice && work.call != kNone) {
         ReplayCall& call = graph_.calls[work.call];

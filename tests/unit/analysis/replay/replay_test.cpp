@@ -62,7 +62,6 @@ struct Steps : TraceBuilder {
     }
     trace.duration_ns = now;
   }
-  Ns sampled = 0;
   // A sample of the function in the middle of each stretch of code after a wait.
   void sample_code(const char* function, Ns code_us, Ns period_ns) {
     trace.host.period_ns = period_ns;
@@ -147,6 +146,30 @@ TEST_CASE("replay: the time of a sampled function goes, wherever its samples fal
         Approx(now - 100).margin(3));  // no call follows the last of forty
   CHECK(step_us(program, {{"--host audit=0.5", FasterFunction{"audit", 0.5}}}) == Approx(now - 50).margin(2));
   CHECK(refusal(program, {"--host other=0", FasterFunction{"other", 0}}) == NoPrediction::kNothingToChange);
+}
+
+TEST_CASE("replay: the waits of one line are found by the samples in them") {
+  // Each step waits twice: for its first half at model.py:9, which few of the samples show, and for its end at app.py:3.
+  TraceBuilder program;
+  Ns now = 0;
+  program.trace.host.period_ns = 100'000;
+  program.trace.host.frames = {{"main", "/src/app.py", "__main__", 3, 1, ""}, {"forward", "/src/model.py", "model", 9, 7, ""}};
+  program.trace.host.stacks = {{0}, {0, 1}};
+  for (int i = 0; i < 12; ++i) {
+    const Ns start = now;
+    for (const std::uint32_t stack : {1u, 0u}) {
+      program.launch(now + 10'000, now + 18'000, 100'000);
+      program.wait(now + 13'000, now + 120'000);
+      if (i % 3 == 0) program.trace.host.samples.push_back({now + 60'000, 100, program.trace.threads[0].tid, stack});
+      now += 130'000;
+    }
+    program.stage("step", start, now);
+  }
+  const double now_us = step_us(program, {}), without = step_us(program, {{"--without-wait", WithoutWait{"model.py:9"}}});
+  CHECK(now_us == Approx(260));
+  CHECK(without < 245);  // the second launch is queued behind the first one's work
+  CHECK(without > 200);  // both works are still there
+  CHECK(refusal(program, {"--without-wait", WithoutWait{"model.py:10"}}) == NoPrediction::kNothingToChange);
 }
 
 TEST_CASE("replay: changes that are made together save no more than there is") {

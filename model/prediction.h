@@ -1,13 +1,38 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "model/codes.h"
-
 // What a stage would take after a change, by a replay of the trace.
 namespace nl {
+
+// What a prediction takes for granted.
+enum class Assumption : std::uint8_t {
+  kGraphDropsHostCode,  // the code between the launches of a graph is gone, that before its first launch stays
+  kGraphInputsCopied,   // a copy of the inputs is added for each graph
+  kWaitNotNeeded,       // nothing that follows needs the result that was waited for
+  kSamplesTellTime,     // the time in the function is its share of the samples
+  kKernelsScaleAlike,   // all these kernels change by the same factor, and no other
+  kHostScalesAlike,     // all code of the host and of the driver is faster by the same factor
+  kPinnedRate,          // copies run at the rate of pinned copies of this trace, or of the bus
+  kFusedAsLongest,      // a fused kernel takes as long as the longest of its parts
+  kTracerPerLaunch,     // the tracer adds the same to each launch
+};
+
+// Why there is no prediction.
+enum class NoPrediction : std::uint8_t {
+  kNotReplayed,      // the replay of what was measured is off by more than 5 %
+  kNothingToChange,  // the trace has nothing that the change is about
+  kAlreadyGraph,     // the stage is launched as CUDA graphs
+  kNoStacks,         // the code of the host was not sampled
+  kNoStage,          // the trace has no windows of that stage
+  kPartial,          // the capture is not complete
+};
+
+// What most of a window's time goes to.
+enum class Binding : std::uint8_t { kGpu, kHostCode, kLaunches, kWaits };
 
 struct Prediction {
   std::vector<std::string> changes;  // as arguments of `nl-stage whatif`

@@ -14,6 +14,7 @@
 #include "model/codes.h"
 #include "model/error.h"
 #include "model/metrics.h"
+#include "model/prediction.h"
 
 // Codes into words: the one table of keys (for files), sentences, severities and fixes (for people). How the sentences read:
 // docs/glossary.md has the terms.

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/account/launch_waits.h"
 #include "analysis/trace/kernel_class.h"
 
 namespace nl::analysis {
@@ -24,7 +25,7 @@ class Changer {
   ChangeEffect operator()(const StageAsGraph& change) {
     const std::uint32_t stage = staged_.table.find(change.stage);
     if (stage == kNone) return refused(NoPrediction::kNoStage);
-    add_works_of_calls();
+    works_of_call_ = works_by_call(graph_);
     std::size_t graphs = 0;
     for (const Window& window : staged_.windows) {
       if (window.stage != stage) continue;
@@ -62,11 +63,9 @@ class Changer {
   }
 
   ChangeEffect operator()(const FasterKernels& change) {
-    std::vector<bool> named(trace_.shapes.size());
-    for (std::size_t i = 0; i < named.size(); ++i) named[i] = trace_.strings[trace_.shapes[i].name].find(change.name) != std::string::npos;
+    const std::vector<bool> named = shapes_with([&](const std::string& name) { return name.find(change.name) != std::string::npos; });
     for (ReplayWork& work : graph_.works) {
-      if (work.kind != ReplayWorkKind::kKernel || trace_.kernels[work.row].shape >= named.size() || !named[trace_.kernels[work.row].shape])
-        continue;
+      if (!is_kernel_of(named, work)) continue;
       work.duration_ns = scaled(work.duration_ns, change.factor);
       ++touched_;
     }
@@ -103,17 +102,12 @@ class Changer {
   }
 
   ChangeEffect operator()(const FusedElementwise&) {
-    std::vector<bool> elementwise(trace_.shapes.size());
-    for (std::size_t i = 0; i < elementwise.size(); ++i)
-      elementwise[i] = classify_kernel(trace_.strings[trace_.shapes[i].name]) == KernelClass::kElementwise;
-    const auto is_elementwise = [&](const ReplayWork& work) {
-      return work.kind == ReplayWorkKind::kKernel && work.call != kNone && work.collective == kNone &&
-             trace_.kernels[work.row].shape < elementwise.size() && elementwise[trace_.kernels[work.row].shape];
-    };
+    const std::vector<bool> elementwise =
+        shapes_with([](const std::string& name) { return classify_kernel(name) == KernelClass::kElementwise; });
     std::vector<std::uint32_t> head(graph_.works.size(), kNone);  // of the chain that a work is in
     for (std::uint32_t i = 0; i < graph_.works.size(); ++i) {
       ReplayWork& work = graph_.works[i];
-      if (!is_elementwise(work)) continue;
+      if (!is_kernel_of(elementwise, work) || work.call == kNone || work.collective != kNone) continue;
       const std::uint32_t before = work.before;
       const bool follows = before != kNone && head[before] != kNone && graph_.calls[work.call].previous == graph_.works[before].call &&
                            graph_.calls[work.call].waits == 0;
@@ -147,10 +141,18 @@ class Changer {
     return analysis::calls_between(graph_, thread, start_ns, end_ns);
   }
 
-  void add_works_of_calls() {
-    works_of_call_.resize(graph_.calls.size());
-    for (std::uint32_t i = 0; i < graph_.works.size(); ++i)
-      if (graph_.works[i].call != kNone) works_of_call_[graph_.works[i].call].push_back(i);
+  // By shape: whether its name is wanted.
+  template <class Wanted>
+  std::vector<bool> shapes_with(Wanted wanted) const {
+    std::vector<bool> shapes(trace_.shapes.size());
+    for (std::size_t i = 0; i < shapes.size(); ++i) shapes[i] = wanted(trace_.strings[trace_.shapes[i].name]);
+    return shapes;
+  }
+
+  bool is_kernel_of(const std::vector<bool>& shapes, const ReplayWork& work) const {
+    if (work.kind != ReplayWorkKind::kKernel) return false;
+    const std::uint32_t shape = trace_.kernels[work.row].shape;
+    return shape < shapes.size() && shapes[shape];
   }
 
   bool fits_into_graph(std::uint32_t index) const {
@@ -202,14 +204,12 @@ class Changer {
     return stacks;
   }
 
-  std::uint32_t thread_of(const HostSample& sample) {
-    if (threads_.empty())
-      for (std::uint32_t i = 0; i < trace_.threads.size(); ++i) {
-        const std::uint32_t process = trace_.threads[i].process;
-        threads_[{process < trace_.processes.size() ? trace_.processes[process].pid : 0, trace_.threads[i].tid}] = i;
-      }
-    const auto found = threads_.find({sample.pid, sample.tid});
-    return found != threads_.end() ? found->second : kNone;
+  // visit(thread, sample) for the samples of the threads of the trace.
+  template <class Visit>
+  void each_sample(Visit visit) const {
+    const auto samples = samples_by_thread(trace_);
+    for (std::uint32_t thread = 0; thread < samples.size(); ++thread)
+      for (const std::uint32_t sample : samples[thread]) visit(thread, trace_.host.samples[sample]);
   }
 
   // The call before which the thread was in its own code then; kNone: it was in a call, or made none afterwards.
@@ -223,6 +223,10 @@ class Changer {
   using Place = std::pair<std::uint32_t, std::uint32_t>;
   struct Share {
     std::size_t wanted = 0, all = 0;  // samples
+    void add(bool is_wanted) {
+      wanted += is_wanted;
+      ++all;
+    }
     double left(double factor) const { return 1 - (1 - factor) * static_cast<double>(wanted) / static_cast<double>(all); }
   };
 
@@ -231,22 +235,28 @@ class Changer {
   void scale_sampled_code(const std::vector<bool>& stacks, double factor) {
     std::map<Place, Share> at_place;
     std::map<std::uint32_t, Share> elsewhere;  // by call
-    for (const HostSample& sample : trace_.host.samples) {
-      const std::uint32_t thread = thread_of(sample), call = thread != kNone ? code_before(thread, sample.time_ns) : kNone;
-      if (call == kNone || sample.stack >= stacks.size()) continue;
+    each_sample([&](std::uint32_t thread, const HostSample& sample) {
+      const std::uint32_t call = code_before(thread, sample.time_ns);
+      if (call == kNone) return;
       const Window* window = innermost(thread, sample.time_ns);
       Share& share = window != nullptr ? at_place[place_in(*window, call)] : elsewhere[call];
-      share.wanted += stacks[sample.stack];
-      ++share.all;
-    }
-    for (const Window& window : staged_.windows) {
-      const auto [first, last] = calls_between(window.thread, window.start_ns, window.end_ns);
-      for (auto at = at_place.lower_bound({window.stage, 0}); at != at_place.end() && at->first.first == window.stage; ++at)
-        if (at->second.wanted > 0 && first + at->first.second <= last)
-          shorten(first + at->first.second, at->second.left(factor), window.start_ns, window.end_ns);
-    }
+      share.add(stacks[sample.stack]);
+    });
+    each_place(at_place, [&](const Share& share, const Window& window, std::uint32_t call, std::uint32_t last) {
+      if (share.wanted > 0 && call <= last) shorten(call, share.left(factor), window.start_ns, window.end_ns);
+    });
     for (const auto& [call, share] : elsewhere)
       if (share.wanted > 0) shorten(call, share.left(factor), 0, graph_.calls[call].start_ns);
+  }
+
+  // visit(share, window, call, last) for each of these places in all windows of its stage; `last`: the call after the window's.
+  template <class Visit>
+  void each_place(const std::map<Place, Share>& places, Visit visit) const {
+    for (const Window& window : staged_.windows) {
+      const auto [first, last] = calls_between(window.thread, window.start_ns, window.end_ns);
+      for (auto at = places.lower_bound({window.stage, 0}); at != places.end() && at->first.first == window.stage; ++at)
+        visit(at->second, window, first + at->first.second, last);
+    }
   }
 
   Place place_in(const Window& window, std::uint32_t call) const {
@@ -279,28 +289,17 @@ class Changer {
   void drop_waits_of_line(const std::string& file, const std::string& line) {
     const std::vector<bool> stacks =
         stacks_with([&](const HostFrame& frame) { return frame.file.ends_with(file) && std::to_string(frame.line) == line; });
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::size_t, std::size_t>> at_place;  // of this line, of any
+    std::map<Place, Share> at_place;
     std::vector<std::uint32_t> seen;
-    for (const HostSample& sample : trace_.host.samples) {
-      if (sample.stack >= stacks.size()) continue;
-      const std::uint32_t thread = thread_of(sample);
-      if (thread == kNone) continue;
+    each_sample([&](std::uint32_t thread, const HostSample& sample) {
       const auto [first, next] = calls_between(thread, 0, sample.time_ns);
-      if (next == first || graph_.calls[next - 1].end_ns < sample.time_ns || graph_.calls[next - 1].waits == 0) continue;
+      if (next == first || graph_.calls[next - 1].end_ns < sample.time_ns || graph_.calls[next - 1].waits == 0) return;
       if (stacks[sample.stack]) seen.push_back(next - 1);
-      if (const Window* window = innermost(thread, sample.time_ns)) {
-        auto& [of_line, of_any] = at_place[{window->stage, next - 1 - calls_between(thread, window->start_ns, window->end_ns).first}];
-        of_line += stacks[sample.stack];
-        ++of_any;
-      }
-    }
-    for (const auto& [place, counts] : at_place)
-      if (2 * counts.first > counts.second)
-        for (const Window& window : staged_.windows) {
-          if (window.stage != place.first) continue;
-          const auto [first, last] = calls_between(window.thread, window.start_ns, window.end_ns);
-          if (first + place.second < last && graph_.calls[first + place.second].waits > 0) drop_wait(first + place.second);
-        }
+      if (const Window* window = innermost(thread, sample.time_ns)) at_place[place_in(*window, next - 1)].add(stacks[sample.stack]);
+    });
+    each_place(at_place, [&](const Share& share, const Window&, std::uint32_t call, std::uint32_t last) {
+      if (2 * share.wanted > share.all && call < last && graph_.calls[call].waits > 0) drop_wait(call);
+    });
     for (const std::uint32_t call : seen)
       if (graph_.calls[call].waits > 0) drop_wait(call);
   }
@@ -329,7 +328,6 @@ class Changer {
   const Trace& trace_;
   ReplayGraph& graph_;
   std::vector<std::vector<std::uint32_t>> works_of_call_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> threads_;  // by pid and tid
   std::size_t touched_ = 0;
 };
 

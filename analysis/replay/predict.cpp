@@ -39,9 +39,7 @@ Predictor::Predictor(const StagedTrace& staged, const TracerPart& tracer)
 }
 
 void Predictor::add_windows(const ReplayGraph& graph) {
-  std::vector<std::vector<std::uint32_t>> works_of_call(graph.calls.size());
-  for (std::uint32_t i = 0; i < graph.works.size(); ++i)
-    if (graph.works[i].call != kNone) works_of_call[graph.works[i].call].push_back(i);
+  const auto works_of_call = works_by_call(graph);
   for (const Window& window : staged_.windows) {
     if (window.warmup) continue;
     StageWindow found{&window, {}};

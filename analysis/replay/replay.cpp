@@ -86,6 +86,13 @@ CallSpan calls_between(const ReplayGraph& graph, std::uint32_t thread, Ns start_
   return {at(start_ns), at(end_ns)};
 }
 
+std::vector<std::vector<std::uint32_t>> works_by_call(const ReplayGraph& graph) {
+  std::vector<std::vector<std::uint32_t>> works(graph.calls.size());
+  for (std::uint32_t i = 0; i < graph.works.size(); ++i)
+    if (graph.works[i].call != kNone) works[graph.works[i].call].push_back(i);
+  return works;
+}
+
 Ns replayed_time(const ReplayGraph& graph, const Replayed& replayed, std::uint32_t thread, Ns time_ns) {
   if (thread + std::size_t{1} >= graph.first_call.size()) return time_ns;
   const auto begin = graph.calls.begin() + graph.first_call[thread], end = graph.calls.begin() + graph.first_call[thread + 1];

@@ -96,6 +96,7 @@ class GraphBuilder {
     queue.push_back(static_cast<std::uint32_t>(graph_.works.size()));
     work.queue = static_cast<std::uint32_t>(&queue - in_queue_.data());
     graph_.works.push_back(work);
+    measured_end_.push_back(end_of(row));
   }
 
   Ns launched_ns(const ReplayWork& work) const { return work.call != kNone ? graph_.calls[work.call].start_ns : work.start_ns; }
@@ -159,18 +160,15 @@ class GraphBuilder {
     if (queued) work.gap_ns = std::min(since_before, graph_.usual.gap_ns);
     if (queued && since_before <= kClose && since_launch > usual_latency) {
       work.gap_ns = since_before;
-      work.bound = WorkBound::kQueue;
       return;
     }
     if (since_launch <= 2 * usual_latency) {
       work.latency_ns = since_launch;
-      work.bound = WorkBound::kLaunch;
       return;
     }
     if (const std::uint32_t other = ended_just_before(index); other != kNone) {
       work.other = other;
       work.other_gap_ns = work.start_ns - graph_.works[other].end_ns();
-      work.bound = WorkBound::kOtherQueue;
       return;
     }
     const Ns explained = std::max(work.latency_ns, queued ? since_launch - since_before + work.gap_ns : work.latency_ns);
@@ -215,21 +213,9 @@ class GraphBuilder {
     graph_.collectives.push_back(std::move(members));
   }
 
-  // As measured; of a collective the duration is kept from the last arrival on.
   Ns measured_end(std::uint32_t work) const { return measured_end_[work]; }
 
   void add_waits() {
-    measured_end_.reserve(graph_.works.size());
-    for (std::uint32_t i = 0; i < graph_.works.size(); ++i) {
-      const ReplayWork& work = graph_.works[i];
-      Ns end = work.end_ns();
-      if (work.collective != kNone) {
-        Ns last = work.start_ns;
-        for (const std::uint32_t member : graph_.collectives[work.collective]) last = std::max(last, graph_.works[member].start_ns);
-        end = last + work.duration_ns;
-      }
-      measured_end_.push_back(end);
-    }
     own_work_.assign(graph_.calls.size(), kNone);
     for (std::uint32_t i = 0; i < graph_.works.size(); ++i)
       if (graph_.works[i].call != kNone) own_work_[graph_.works[i].call] = i;
@@ -261,7 +247,7 @@ class GraphBuilder {
     if (last > call.start_ns) call.own_ns = std::min(call.own_ns, kOwnOfWait);
   }
 
-  Indices waited_by(std::uint32_t index) const {
+  Indices waited_by(std::uint32_t index) {
     const ReplayCall& call = graph_.calls[index];
     const ApiCall& api = trace_.api_calls[call.api];
     const std::uint32_t own = own_work_[index];
@@ -271,7 +257,7 @@ class GraphBuilder {
       if (own == kNone || call.own_ns < kThreadPause || static_cast<double>(call.own_ns) < kManyTimes * usual_of(api)) return {};
       return waits_for_place(call, own) ? ended_last_before_return(index) : Indices();
     }
-    const SyncKind kind = cuda_call(trace_.strings[api.name]).sync;
+    const SyncKind kind = kinds_.of(api).sync;
     if (kind == SyncKind::kContext || kind == SyncKind::kStream) {
       Indices works = last_launched(index, kind == SyncKind::kStream ? queue_of_wait(api) : std::nullopt);
       const bool fits =
@@ -395,7 +381,7 @@ class GraphBuilder {
   Indices call_at_;                             // by index into Trace::api_calls
   std::vector<std::uint32_t> process_of_call_;  // see process_slot()
   std::vector<Indices> in_queue_;               // works by queue, by start; the last one: of queues that the trace does not list
-  std::vector<Ns> measured_end_;                // by work
+  std::vector<Ns> measured_end_;                // by work; of a collective the graph has the duration from the last arrival on
   Indices own_work_;                            // by call: the last work that it launched
   std::unordered_map<std::uint32_t, std::size_t> sync_of_;  // of streams, by correlation
   std::unordered_map<std::uint32_t, Ns> usual_call_;        // by name: the median duration

@@ -29,9 +29,6 @@ struct ReplayCall {
 enum class ReplayWorkKind : std::uint8_t { kKernel, kCopy, kGraph };
 inline constexpr std::size_t kReplayWorkKinds = 3;
 
-// What passed last before work began.
-enum class WorkBound : std::uint8_t { kLaunch, kQueue, kOtherQueue, kUnknown };
-
 // A kernel, a copy or a whole graph. It begins when all have passed: its launch, the work before it in its queue, that of another queue.
 struct ReplayWork {
   Ns start_ns = 0, duration_ns = 0;             // as measured
@@ -44,7 +41,6 @@ struct ReplayWork {
   std::uint32_t queue = 0;                      // index into Trace::queues; one more: of a queue that the trace does not list
   std::uint32_t collective = kNone;             // of ReplayGraph::collectives
   ReplayWorkKind kind = ReplayWorkKind::kKernel;
-  WorkBound bound = WorkBound::kUnknown;
   Ns end_ns() const { return start_ns + duration_ns; }
 };
 
@@ -79,6 +75,9 @@ struct CallSpan {
   std::uint32_t first = 0, last = 0;
 };
 CallSpan calls_between(const ReplayGraph& graph, std::uint32_t thread, Ns start_ns, Ns end_ns);
+
+// By call: the works that it launched, by start.
+std::vector<std::vector<std::uint32_t>> works_by_call(const ReplayGraph& graph);
 
 // When everything happens.
 struct Replayed {

@@ -29,6 +29,12 @@ class Draw {
 
 double median_of(std::vector<double> values) { return values.empty() ? 0 : median_in_place(values); }
 
+double robust_sigma(std::vector<double> deviations) {
+  constexpr double kMadToSigma = 1.4826;
+  for (double& deviation : deviations) deviation = std::abs(deviation);
+  return kMadToSigma * median_of(std::move(deviations));
+}
+
 std::vector<double> bootstrap_medians(std::span<const double> values, std::size_t block, std::size_t count, std::uint64_t seed) {
   std::vector<double> medians, drawn(values.size());
   if (values.empty()) return medians;

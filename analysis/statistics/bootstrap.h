@@ -13,6 +13,9 @@ namespace nl::analysis {
 // The mean of the two middle values where the count is even; 0 of nothing.
 double median_of(std::vector<double> values);
 
+// The standard deviation of a normal distribution whose deviations from its middle have this median size: a few wild ones do not count.
+double robust_sigma(std::vector<double> deviations);
+
 // The medians of `count` samples drawn with replacement from values in the order of time. `block`: so many values in
 // a row are drawn together (after the last comes the first), so that values that depend on their neighbours in time stay together.
 std::vector<double> bootstrap_medians(std::span<const double> values, std::size_t block, std::size_t count, std::uint64_t seed);

@@ -11,7 +11,6 @@
 namespace nl::analysis {
 namespace {
 
-constexpr double kMadToSigma = 1.4826;  // of a normal distribution
 constexpr double kOutlierSigmas = 5, kWildSigmas = 3;
 constexpr double kThresholdFactor = 1.9;  // above sqrt(2 log n), the most that noise alone reaches: bench/compare_honesty trends
 constexpr double kSmallSample = 3;
@@ -19,11 +18,6 @@ constexpr std::size_t kRunsOfLevel = 12;
 constexpr double kUsualCorrelation = 0.5,
                  kFewValues = 20;     // what a series is taken to have beside what it shows, and for how many values that counts
 constexpr double kLeastNoise = 1e-9;  // of the level; counts that never vary have none
-
-double robust_sigma(std::vector<double> deviations) {
-  for (double& deviation : deviations) deviation = std::abs(deviation);
-  return kMadToSigma * median_of(std::move(deviations));
-}
 
 void clamp_around(double& value, double middle, double reach) { value = std::clamp(value, middle - reach, middle + reach); }
 

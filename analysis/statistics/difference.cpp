@@ -117,8 +117,8 @@ void set_pairs(const std::vector<OrderedValue>& ordered, Effect& effect) {
 double robust_variance(const std::vector<double>& values) {
   const double middle = median_of(values);
   std::vector<double> off;
-  for (const double value : values) off.push_back(std::abs(value - middle));
-  return square(1.4826 * median_of(std::move(off)));
+  for (const double value : values) off.push_back(value - middle);
+  return square(robust_sigma(std::move(off)));
 }
 
 // Pairs count where they take something out that both runs of a pair have in common. Else the sides are compared as a whole: a disturbed run then spoils

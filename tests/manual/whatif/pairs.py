@@ -32,6 +32,15 @@ def audit_tokens(milliseconds):
     return total
 
 
+def own_code(changes, milliseconds):
+    if "host" not in changes:
+        audit_tokens(milliseconds)
+
+
+def as_changed(function, changes):
+    return graphed(function) if "graph" in changes else function
+
+
 class Block(torch.nn.Module):
     def __init__(self, width):
         super().__init__()
@@ -71,13 +80,12 @@ def decoder(layers, width, tokens, host_ms):
         torch.manual_seed(0)
         model = torch.nn.Sequential(*[Block(width) for _ in range(layers)]).to(DEVICE, HALF).eval()
         x = torch.randn(1, tokens, width, device=DEVICE, dtype=HALF)
-        forward = (lambda: model(x)) if "graph" not in changes else graphed(lambda: model(x))
+        forward = as_changed(lambda: model(x), changes)
 
         def step():
             out = forward()
             value = out[0, -1, 0].item()
-            if host_ms and "host" not in changes:
-                audit_tokens(host_ms)
+            own_code(changes, host_ms)
             return value
 
         return step
@@ -97,8 +105,7 @@ def waits_each_layer(changes):
             y = block(y)
             if "wait" not in changes:
                 torch.cuda.synchronize()
-        if "host" not in changes:
-            audit_tokens(1.5)
+        own_code(changes, 1.5)
         torch.cuda.current_stream().synchronize()
 
     return step
@@ -118,8 +125,7 @@ def copies(changes):
         number += 1
         x = batches[number % 4].to(DEVICE, non_blocking=True)
         out = model(model(x))
-        if "host" not in changes:
-            audit_tokens(0.5)
+        own_code(changes, 0.5)
         return out[0, 0, 0].item()
 
     return step
@@ -146,8 +152,7 @@ def halves(changes):
         torch.cuda.current_stream().wait_event(done)
         for _ in range(6):
             out = left @ right
-        if "host" not in changes:
-            audit_tokens(0.4)
+        own_code(changes, 0.4)
         return out[0, 0].item()
 
     return step
@@ -167,12 +172,11 @@ def fp8(changes):
             y = torch._scaled_mm((y * 0.02).to(torch.float8_e4m3fn), weight, scale_a=one, scale_b=one, out_dtype=HALF)
         return y
 
-    run = forward if "graph" not in changes else graphed(forward)
+    run = as_changed(forward, changes)
 
     def step():
         out = run()
-        if "host" not in changes:
-            audit_tokens(0.3)
+        own_code(changes, 0.3)
         return out[0, 0].item()
 
     return step
@@ -192,12 +196,9 @@ def huggingface(changes):
     def forward():
         return model(ids, position_ids=positions, use_cache=False).logits
 
-    run = forward if "graph" not in changes else graphed(forward)
-
     def step():
-        token = run()[0, -1].argmax().item()
-        if "host" not in changes:
-            audit_tokens(2)
+        token = forward()[0, -1].argmax().item()
+        own_code(changes, 2)
         return token
 
     return step
@@ -216,8 +217,7 @@ def training(changes):
     def step():
         nonlocal number
         number += 1
-        if "host" not in changes:
-            audit_tokens(2)
+        own_code(changes, 2)
         x = batches[number % 4].to(DEVICE, non_blocking=True)
         loss = model(x).square().mean()
         optimizer.zero_grad(set_to_none=True)

@@ -22,6 +22,8 @@ std::string_view last_part(std::string_view path) {
   return cut == std::string_view::npos ? path : path.substr(cut + 1);
 }
 
+constexpr std::size_t kLongestWord = 256;  // a longer one is no slip of the keyboard, and looking for it takes its length times all names
+
 // Of taking `wanted`, in small letters, for the candidate. The right name in the wrong section, and a name cut short (top_n for
 // top_n_kernels), are near too.
 std::size_t cost_of(const std::string& wanted, const std::string& candidate) {
@@ -47,6 +49,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 }
 
 std::vector<std::string> nearest_names(std::string_view word, const std::vector<std::string>& candidates, std::size_t most) {
+  if (word.size() > kLongestWord) return {};
   std::vector<std::pair<std::size_t, std::string>> by_cost;
   for (const std::string& candidate : candidates) {
     const bool part = word.size() >= 3 && lower(candidate).find(lower(word)) != std::string::npos;
@@ -60,6 +63,7 @@ std::vector<std::string> nearest_names(std::string_view word, const std::vector<
 }
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.size() > kLongestWord) return {};
   const std::string wanted = lower(word);
   const std::string_view wanted_last = last_part(wanted);
   std::string best;

@@ -319,6 +319,7 @@ TEST_CASE("the nearest name: distances, sections, names cut short, and how far i
   CHECK(nearest_name("z.name", {"x.name", "y.name"}) == "x.name");
   CHECK(nearest_name("names", {"long/section/name"}) == "long/section/name");
   CHECK(nearest_name("cap", {"capture_all_of_it"}) == "capture_all_of_it");
+  CHECK(nearest_name(std::string(std::size_t{1} << 22, 'c'), {"capture"}).empty());  // at once: compared, it would take gigabytes
   CHECK(nearest_name("ca", {"capture_all_of_it"}) == "");
   CHECK(nearest_name("capture", {"captur", "capture_all_of_it"}) == "captur");
   CHECK(nearest_name("abcdefgh", {"abcdxxxx"}) == "abcdxxxx");

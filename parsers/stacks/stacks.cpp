@@ -30,7 +30,7 @@ Ns middle_of(std::vector<Ns> values) {
 }
 
 // CLOCK_MONOTONIC of one process as times of the trace. The two clocks drift by some microseconds a second, and a mark may come
-// late: each time has the median offset of the marks around it.
+// late, never early: each time has the smallest offset of the marks around it.
 class ClockMarks {
  public:
   void add(Ns monotonic_ns, Ns trace_ns) { marks_.emplace_back(monotonic_ns, trace_ns - monotonic_ns); }
@@ -40,9 +40,9 @@ class ClockMarks {
     std::vector<Ns> smooth;
     for (std::size_t i = 0; i < marks_.size(); ++i) {
       const std::size_t first = i > kMarksAround ? i - kMarksAround : 0, last = std::min(marks_.size(), i + kMarksAround + 1);
-      std::vector<Ns> offsets;
-      for (std::size_t near = first; near < last; ++near) offsets.push_back(marks_[near].second);
-      smooth.push_back(middle_of(std::move(offsets)));
+      Ns least = marks_[i].second;
+      for (std::size_t near = first; near < last; ++near) least = std::min(least, marks_[near].second);
+      smooth.push_back(least);
     }
     for (std::size_t i = 0; i < marks_.size(); ++i) marks_[i].second = smooth[i];
   }
@@ -88,7 +88,8 @@ class StackJoin {
     StackFile stacks = read_stack_file(file);
     add_damage(trace_.stats.rows_damaged, stacks.damaged, file.filename().string());
     if (stacks.host.samples.empty() && stacks.host.collections.empty()) return;
-    if (const auto clock = clocks_.find(stacks.pid); clock != clocks_.end()) return add(stacks, clock->second);
+    const auto marked = clocks_.find(stacks.pid);
+    if (marked != clocks_.end() && !trace_.monotonic_start_ns) return add(stacks, marked->second);
     const bool traced =
         std::any_of(trace_.processes.begin(), trace_.processes.end(), [&](const Process& each) { return each.pid == stacks.pid; });
     if (!traced && stacks.sampler == HostSampler::kPerf) return;  // it had loaded CUDA, and did not use it

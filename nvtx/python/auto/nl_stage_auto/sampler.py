@@ -11,7 +11,7 @@ from .stack_walk import StackWalk
 
 _MOST_FILES = 256
 _MOST_HERTZ = 1000
-_CLOCK_NS = 1_000_000_000  # between two marks that join our clock to the trace's
+_CLOCK_NS = 200_000_000  # between two marks that join our clock to the trace's: also to that of a capture of less than a second
 _WRITE_NS = 1_000_000_000  # between two blocks of the file
 _SAMPLING_SHARE, _WRITING_SHARE = 0.013, 0.003  # CPU time at most, of the wall time
 _MOST_WAIT_NS = 1_000_000_000
@@ -144,6 +144,7 @@ class Sampler:
         while True:
             now = time.monotonic_ns()
             if now >= next_clock_ns:
+                self._switching.restore()  # else the workload goes on between our look at the clock and the mark
                 self._ranges.mark_clock()
                 next_clock_ns = now + _CLOCK_NS
             if now >= next_write_ns:

@@ -97,8 +97,18 @@ TEST_CASE("stacks: one late mark does not move the samples, and a drifting clock
   const Trace trace =
       joined(std::move(process), {{"stacks-700.txt", kHeader + kFrames + "s\t7000000000\t701\t0\ns\t18000000000\t701\t0\n"}});
   REQUIRE(trace.host.samples.size() == 2);
-  CHECK(trace.host.samples[0].time_ns == 7'000'000'000 + 5'000 + 20'000 * 8);  // the offsets of 5, 6, 8, 9 and the late one: the third
-  CHECK(trace.host.samples[1].time_ns == 18'000'000'000 + 5'000 + 20'000 * 18);
+  CHECK(trace.host.samples[0].time_ns == 7'000'000'000 + 5'000 + 20'000 * 5);  // the smallest offset of 5, 6, 8, 9 and the late one
+  CHECK(trace.host.samples[1].time_ns == 18'000'000'000 + 5'000 + 20'000 * 16);
+}
+
+TEST_CASE("stacks: a trace that has the clock itself is not moved by late marks") {
+  TracedProcess process;
+  process.trace.monotonic_start_ns = 1'000'000;
+  for (Ns second = 1; second < 4; ++second) process.clock(1'000'000'000 * second, 1'000'000'000 * second - 1'000'000 + 400'000);
+  const Trace trace = joined(std::move(process), {{"stacks-700.txt", kHeader + kFrames + "s\t2000000000\t701\t0\n"}});
+  REQUIRE(trace.host.samples.size() == 1);
+  CHECK(trace.host.samples[0].time_ns == 2'000'000'000 - 1'000'000);
+  CHECK(trace.marks.empty());
 }
 
 TEST_CASE("stacks: processes share frames, have clocks of their own, and one without is named") {

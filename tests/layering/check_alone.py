@@ -17,7 +17,7 @@ import subprocess
 import sys
 import zlib
 
-PARTS = 32
+PARTS = 64
 SKIPPED = 77  # as Meson has it
 
 

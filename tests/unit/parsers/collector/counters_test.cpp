@@ -260,12 +260,12 @@ TEST_CASE("random damage to counters, samples and stalls crashes neither reader"
   const std::size_t from = file.ends[file.ends.size() - 13];  // the GPU half, after its ThreadStart
   ScratchFile scratch("");
   std::size_t damaged = 0;
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < 700; ++round) {
     std::string bytes = file.bytes;
     for (int flips = 0; flips < 3; ++flips) bytes[from + random() % (bytes.size() - from)] = static_cast<char>(random());
     scratch.write(bytes);
     damaged += !read_collector_counters({scratch.path}).rows_damaged.empty();
     read_collector_traces({scratch.path});
   }
-  CHECK(damaged > 200);  // most bytes are values, whose damage cannot be seen
+  CHECK(damaged > 70);  // most bytes are values, whose damage cannot be seen
 }

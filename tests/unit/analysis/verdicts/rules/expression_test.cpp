@@ -199,7 +199,7 @@ TEST_CASE("random texts never crash, and what parses can be evaluated") {
   Fixture f;
   const auto subject = subjects_of(f.run, f.totals, RuleScope::kStage).front();
   std::size_t understood = 0;
-  for (int round = 0; round < 40000; ++round) {
+  for (int round = 0; round < 16000; ++round) {
     std::string text;
     const std::size_t count = random() % 9 + 1;
     for (std::size_t i = 0; i < count; ++i) text += words[random() % words.size()] + (random() % 4 ? " " : "");
@@ -217,7 +217,7 @@ TEST_CASE("random texts never crash, and what parses can be evaluated") {
     if (value.known) CHECK(missing.empty());
     Sentence::parse("{" + text + "}", RuleScope::kStage);
   }
-  CHECK(understood > 500);  // else the words would not be worth much
+  CHECK(understood > 200);  // else the words would not be worth much
 }
 
 TEST_CASE("values are written in their units") {

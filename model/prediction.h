@@ -10,7 +10,7 @@ namespace nl {
 
 // What a prediction takes for granted.
 enum class Assumption : std::uint8_t {
-  kGraphDropsHostCode,  // the code between the launches of a graph is gone, that before its first launch stays
+  kGraphDropsHostCode,  // the code between the launches of a graph is gone, and what the launching function does around them, by samples
   kGraphInputsCopied,   // a copy of the inputs is added for each graph
   kWaitNotNeeded,       // nothing that follows needs the result that was waited for
   kSamplesTellTime,     // the time in the function is its share of the samples

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/account/launch_waits.h"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr Ns kGraphLaunch = 6'000;           // of the call, on an H200 without a tracer
 constexpr Ns kGraphNode = 8;                 // more for each node
-constexpr Ns kGraphGap = 450;                // between the nodes of a graph
+constexpr Ns kGraphGap = 200;                // between the nodes of a graph
 constexpr Ns kGraphInputs = 3'000;           // a small copy or two before it
 constexpr Ns kPinnedCall = 6'000;            // of a copy that only has to be queued
 constexpr double kPinnedRate = 50;           // bytes a nanosecond over PCIe 5 with 16 lanes
@@ -27,18 +28,26 @@ class Changer {
     if (stage == kNone) return refused(NoPrediction::kNoStage);
     works_of_call_ = works_by_call(graph_);
     std::size_t graphs = 0;
+    std::vector<CapturedWindow> windows;
     for (const Window& window : staged_.windows) {
       if (window.stage != stage) continue;
       const auto [first, last] = calls_between(window.thread, window.start_ns, window.end_ns);
+      CapturedWindow captured{&window, {}};
       std::vector<std::uint32_t> run;
+      const auto capture_run = [&] {
+        if (run.size() >= 2) captured.runs.emplace_back(run.front(), run.back());
+        capture(std::exchange(run, {}));
+      };
       for (std::uint32_t call = first; call < last; ++call) {
         graphs += graph_.calls[call].kind == CallKind::kGraphLaunch;
         if (fits_into_graph(call)) run.push_back(call);
-        else capture(std::exchange(run, {}));
+        else capture_run();
       }
-      capture(run);
+      capture_run();
+      if (!captured.runs.empty()) windows.push_back(std::move(captured));
     }
     if (touched_ == 0) return refused(graphs > 0 ? NoPrediction::kAlreadyGraph : NoPrediction::kNothingToChange);
+    drop_code_around(windows);
     return done({Assumption::kGraphDropsHostCode, Assumption::kGraphInputsCopied});
   }
 
@@ -51,7 +60,9 @@ class Changer {
       if (trace_.host.samples.empty()) return refused(NoPrediction::kNoStacks);
       drop_waits_of_line(change.where.substr(0, colon), change.where.substr(colon + 1));
     }
-    return touched_ > 0 ? done({Assumption::kWaitNotNeeded}) : refused(NoPrediction::kNothingToChange);
+    if (touched_ == 0) return refused(NoPrediction::kNothingToChange);
+    drop_code_of_waits();
+    return done({Assumption::kWaitNotNeeded});
   }
 
   ChangeEffect operator()(const FasterFunction& change) {
@@ -134,8 +145,8 @@ class Changer {
 
  private:
   static Ns scaled(Ns time, double factor) { return static_cast<Ns>(static_cast<double>(time) * factor); }
-  static ChangeEffect refused(NoPrediction why) { return {0, {}, why}; }
-  ChangeEffect done(std::vector<Assumption> assumptions) const { return {touched_, std::move(assumptions), std::nullopt}; }
+  static ChangeEffect refused(NoPrediction why) { return {0, {}, {}, why}; }
+  ChangeEffect done(std::vector<Assumption> assumptions) const { return {touched_, sampled_, std::move(assumptions), std::nullopt}; }
 
   CallSpan calls_between(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
     return analysis::calls_between(graph_, thread, start_ns, end_ns);
@@ -187,11 +198,105 @@ class Changer {
     touched_ += run.size();
   }
 
+  // What makes the launches of a graph goes with them, also before the first launch and after the last one: what a module prepares. Samples tell it
+  // from the code around it: they are in the function that all launches are made in, and in a callee of it that launches too.
+  struct CapturedWindow {
+    const Window* window = nullptr;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> runs;  // the first and the last call of each graph
+    Ns begins_ns(const ReplayGraph& graph) const { return graph.calls[runs.front().first].start_ns; }
+    Ns ends_ns(const ReplayGraph& graph) const { return graph.calls[runs.back().second].end_ns; }
+  };
+  void drop_code_around(const std::vector<CapturedWindow>& windows) {
+    if (trace_.host.samples.empty()) return;
+    const std::vector<std::vector<std::uint32_t>> functions = functions_of_stacks();
+    std::set<std::uint32_t> launching;  // stacks
+    std::map<std::uint32_t, std::size_t> times_before, times_behind;
+    const auto samples = samples_by_thread(trace_);
+    for (const CapturedWindow& each : windows) {
+      if (each.window->thread >= samples.size()) continue;
+      const std::uint32_t next = each.runs.back().second + 1;
+      const bool follows = next < graph_.calls.size() && graph_.calls[next].previous + 1 == next;
+      const Ns goes_on = follows ? std::min(graph_.calls[next].start_ns, each.window->end_ns) : each.window->end_ns;
+      const std::vector<std::uint32_t>& of_thread = samples[each.window->thread];
+      auto at = std::partition_point(of_thread.begin(), of_thread.end(),
+                                     [&](std::uint32_t i) { return trace_.host.samples[i].time_ns < each.window->start_ns; });
+      for (; at != of_thread.end() && trace_.host.samples[*at].time_ns < goes_on; ++at) {
+        const HostSample& sample = trace_.host.samples[*at];
+        if (sample.time_ns < each.begins_ns(graph_)) ++times_before[sample.stack];
+        else if (sample.time_ns >= each.ends_ns(graph_)) ++times_behind[sample.stack];
+        else launching.insert(sample.stack);
+      }
+    }
+    if (launching.empty()) return;
+    std::vector<std::uint32_t> common =
+        functions[*launching.begin()];  // the functions that all launches are made in, from the outermost one
+    for (const std::uint32_t stack : launching)
+      common.erase(std::mismatch(common.begin(), common.end(), functions[stack].begin(), functions[stack].end()).first, common.end());
+    const auto callee = [&](std::uint32_t stack) {
+      return functions[stack].size() > common.size() ? functions[stack][common.size()] : kNone;
+    };
+    std::set<std::uint32_t> callees;
+    for (const std::uint32_t stack : launching) callees.insert(callee(stack));
+    const auto share_of = [&](const std::map<std::uint32_t, std::size_t>& times) {
+      Share share;
+      for (const auto& [stack, count] : times) {
+        share.all += count;
+        if (std::mismatch(common.begin(), common.end(), functions[stack].begin(), functions[stack].end()).first == common.end() &&
+            callees.contains(callee(stack)))
+          share.wanted += count;
+      }
+      return share;
+    };
+    const Share gone_before = share_of(times_before), gone_behind = share_of(times_behind);
+    for (const auto& [window, runs] : windows) {
+      if (gone_before.wanted > 0) shorten(runs.front().first, gone_before.left(0), window->start_ns, window->end_ns);
+      if (gone_behind.wanted > 0) shorten(runs.back().second + 1, gone_behind.left(0), window->start_ns, window->end_ns);
+    }
+  }
+
+  // By stack: numbers of its functions, whichever line of them runs.
+  std::vector<std::vector<std::uint32_t>> functions_of_stacks() const {
+    std::map<std::pair<std::string, std::string>, std::uint32_t> numbers;
+    std::vector<std::uint32_t> of_frame;
+    for (const HostFrame& frame : trace_.host.frames)
+      of_frame.push_back(numbers.try_emplace({frame.file, frame.function}, static_cast<std::uint32_t>(numbers.size())).first->second);
+    std::vector<std::vector<std::uint32_t>> functions;
+    for (const auto& stack : trace_.host.stacks) {
+      functions.emplace_back();
+      for (const std::uint32_t frame : stack) functions.back().push_back(of_frame[frame]);
+    }
+    return functions;
+  }
+
   void drop_wait(std::uint32_t index) {
     ReplayCall& call = graph_.calls[index];
     call.waits = 0;
     call.own_ns = std::min(call.own_ns, kOwnOfWait);
     ++touched_;
+    dropped_.insert(index);
+  }
+
+  // What a function does around the wait that it is there for goes with the wait: torch.cuda.synchronize takes longer than the call that it makes.
+  void drop_code_of_waits() {
+    if (trace_.host.samples.empty()) return;
+    const std::vector<std::vector<std::uint32_t>> functions = functions_of_stacks();
+    std::map<std::uint32_t, Share> near_waits;  // by function
+    std::set<std::uint32_t> waiting;            // functions
+    each_sample([&](std::uint32_t thread, const HostSample& sample) {
+      const std::vector<std::uint32_t>& stack = functions[sample.stack];
+      const auto [first, next] = calls_between(thread, 0, sample.time_ns);
+      const bool before = dropped_.contains(next), after = next > first && dropped_.contains(next - 1);
+      if (after && sample.time_ns < graph_.calls[next - 1].end_ns && !stack.empty()) waiting.insert(stack.back());
+      for (const std::uint32_t function : std::set<std::uint32_t>(stack.begin(), stack.end())) near_waits[function].add(before || after);
+    });
+    constexpr double kNearlyAll = 0.9;
+    for (const std::uint32_t function : waiting) {
+      const Share& share = near_waits[function];
+      if (static_cast<double>(share.wanted) < kNearlyAll * static_cast<double>(share.all)) continue;
+      std::vector<bool> stacks;
+      for (const auto& stack : functions) stacks.push_back(std::find(stack.begin(), stack.end(), function) != stack.end());
+      scale_sampled_code(stacks, 0);
+    }
   }
 
   template <class Wanted>
@@ -241,9 +346,11 @@ class Changer {
       const Window* window = innermost(thread, sample.time_ns);
       Share& share = window != nullptr ? at_place[place_in(*window, call)] : elsewhere[call];
       share.add(stacks[sample.stack]);
+      if (window != nullptr) sampled_[window->stage].samples += stacks[sample.stack];
     });
     each_place(at_place, [&](const Share& share, const Window& window, std::uint32_t call, std::uint32_t last) {
-      if (share.wanted > 0 && call <= last) shorten(call, share.left(factor), window.start_ns, window.end_ns);
+      if (share.wanted == 0 || call > last) return;
+      sampled_[window.stage].time_ns += shorten(call, share.left(factor), window.start_ns, window.end_ns);
     });
     for (const auto& [call, share] : elsewhere)
       if (share.wanted > 0) shorten(call, share.left(factor), 0, graph_.calls[call].start_ns);
@@ -263,13 +370,15 @@ class Changer {
     return {window.stage, call - calls_between(window.thread, window.start_ns, window.end_ns).first};
   }
 
-  // The code before a call, as far as it ran in that time.
-  void shorten(std::uint32_t index, double left, Ns start_ns, Ns end_ns) {
-    if (index >= graph_.calls.size() || graph_.calls[index].previous == kNone) return;
+  // The code before a call, as far as it ran in that time. Returns what goes.
+  Ns shorten(std::uint32_t index, double left, Ns start_ns, Ns end_ns) {
+    if (index >= graph_.calls.size() || graph_.calls[index].previous == kNone) return 0;
     ReplayCall& call = graph_.calls[index];
     const Ns part = std::min(call.start_ns, end_ns) - std::max(graph_.calls[call.previous].end_ns, start_ns);
-    call.code_ns -= std::clamp<Ns>(scaled(part, 1 - left), 0, std::max<Ns>(0, call.code_ns));
+    const Ns gone = std::clamp<Ns>(scaled(part, 1 - left), 0, std::max<Ns>(0, call.code_ns));
+    call.code_ns -= gone;
     ++touched_;
+    return gone;
   }
 
   // Nothing where it lies far behind many others.
@@ -329,6 +438,8 @@ class Changer {
   ReplayGraph& graph_;
   std::vector<std::vector<std::uint32_t>> works_of_call_;
   std::size_t touched_ = 0;
+  std::map<std::uint32_t, ChangeEffect::Sampled> sampled_;
+  std::set<std::uint32_t> dropped_;  // calls whose waits went
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -48,6 +50,12 @@ using Change =
 // What became of a change.
 struct ChangeEffect {
   std::size_t touched = 0;  // calls or works
+  // Of code that is known by samples of the stacks, by stage: how much of all its windows goes, and how many samples say so.
+  struct Sampled {
+    Ns time_ns = 0;
+    std::size_t samples = 0;
+  };
+  std::map<std::uint32_t, Sampled> sampled;
   std::vector<Assumption> assumptions;
   std::optional<NoPrediction> refused;  // then the graph is as before
 };

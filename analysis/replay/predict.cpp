@@ -14,8 +14,10 @@ namespace nl::analysis {
 namespace {
 
 constexpr double kMostReplayError = 0.05;
-// How far a prediction may be off, as a logarithm: so much, and so much of the logarithm of what changes.
-constexpr double kLeastReach = 0.03, kReachOfChange = 0.2;
+// How far a prediction may be off, as a logarithm: so much where the GPU binds, so much where the host does, whose speed differs from one process to the
+// next, so much of the logarithm of what changes, the tracer's part and the chance of samples. All together times kReach, by which nine in ten of the
+// predictions of docs/whatif.md have the measured time in their interval.
+constexpr double kLeastReach = 0.03, kLeastReachOfHost = 0.08, kReachOfChange = 0.1, kReach = 1.8;
 constexpr double kLeastSaving = 0.005;  // of the stage: less is not worth a row
 
 }  // namespace
@@ -33,6 +35,16 @@ Predictor::Predictor(const StagedTrace& staged, const TracerPart& tracer)
   for (ReplayWork& work : unperturbed_.works) delays.push_back(std::exchange(work.delay_ns, 0));
   each_stage([](Now& now, double median) { now.replay_error = now.measured_ns > 0 ? std::abs(median / now.measured_ns - 1) : 0; });
   for (std::size_t i = 0; i < delays.size(); ++i) unperturbed_.works[i].delay_ns = delays[i];
+  const auto without_tracer = [&](double launch_ns, auto&& set) {
+    const ReplayGraph traced = unperturbed_;
+    make_change(WithoutTracer{launch_ns}, staged_, unperturbed_);
+    each_stage(set);
+    unperturbed_ = traced;
+  };
+  if (tracer.high_ns > tracer.low_ns) {
+    without_tracer(tracer.low_ns, [](Now& now, double median) { now.most_unperturbed_ns = median; });
+    without_tracer(tracer.high_ns, [](Now& now, double median) { now.least_unperturbed_ns = median; });
+  }
   const double middle = (tracer.low_ns + tracer.high_ns) / 2;
   if (middle > 0) make_change(WithoutTracer{middle}, staged_, unperturbed_);
   each_stage([](Now& now, double median) { now.unperturbed_ns = median; });
@@ -114,6 +126,16 @@ double Predictor::replay_error(const std::string& stage) const {
   return found != kNone ? now_[found].replay_error : 0;
 }
 
+// As a factor.
+double Predictor::reach_of(const Now& now, const Prediction& prediction, double by_chance_ns) {
+  if (prediction.predicted_ns <= 0 || now.unperturbed_ns <= 0) return 1;
+  const double least = prediction.binds == Binding::kGpu ? kLeastReach : kLeastReachOfHost;
+  const double change = std::abs(std::log(now.unperturbed_ns / prediction.predicted_ns));
+  const double tracer = now.least_unperturbed_ns > 0 ? std::log(now.most_unperturbed_ns / now.least_unperturbed_ns) / 2 : 0;
+  const double chance = std::log1p(by_chance_ns / prediction.predicted_ns);
+  return std::exp(kReach * std::hypot(std::hypot(least, kReachOfChange * change), std::hypot(tracer, chance)));
+}
+
 Prediction Predictor::predict(const std::string& stage, const std::vector<NamedChange>& changes) const {
   Prediction prediction;
   prediction.stage = stage;
@@ -130,12 +152,16 @@ Prediction Predictor::predict(const std::string& stage, const std::vector<NamedC
     return prediction;
   }
   ReplayGraph graph = unperturbed_;
+  double by_chance_ns = 0;  // one standard error of what samples say
   for (const NamedChange& change : changes) {
     const ChangeEffect effect = make_change(change.change, staged_, graph);
     if (effect.refused) {
       prediction.refused = effect.refused;
       return prediction;
     }
+    if (const auto sampled = effect.sampled.find(found); sampled != effect.sampled.end() && sampled->second.samples > 0)
+      by_chance_ns += static_cast<double>(sampled->second.time_ns) / std::sqrt(static_cast<double>(sampled->second.samples)) /
+                      static_cast<double>(std::max<std::size_t>(1, windows_[found].size()));
     for (const Assumption assumption : effect.assumptions)
       if (std::find(prediction.assumptions.begin(), prediction.assumptions.end(), assumption) == prediction.assumptions.end())
         prediction.assumptions.push_back(assumption);
@@ -143,8 +169,7 @@ Prediction Predictor::predict(const std::string& stage, const std::vector<NamedC
   const Replayed replayed = replay(graph);
   prediction.predicted_ns = median_window(stage, graph, replayed);
   prediction.binds = binding(stage, graph, replayed);
-  const double change = prediction.predicted_ns > 0 ? std::log(prediction.unperturbed_ns / prediction.predicted_ns) : 0;
-  const double reach = std::exp(kLeastReach + kReachOfChange * std::abs(change));
+  const double reach = reach_of(now_[found], prediction, by_chance_ns);
   prediction.low_ns = prediction.predicted_ns / reach;
   prediction.high_ns = prediction.predicted_ns * reach;
   return prediction;

@@ -55,7 +55,9 @@ class Predictor {
   // Of a stage as it is.
   struct Now {
     double measured_ns = 0, unperturbed_ns = 0, replay_error = 0;
+    double least_unperturbed_ns = 0, most_unperturbed_ns = 0;  // by the range of the tracer's part; 0: it is not known
   };
+  static double reach_of(const Now& now, const Prediction& prediction, double by_chance_ns);
 
   const StagedTrace& staged_;
   ReplayGraph unperturbed_;                        // without the tracer's part

@@ -12,7 +12,7 @@
 namespace nl::analysis {
 namespace {
 
-constexpr Ns kClose = 5'000;             // work that begins so soon after other work began because that had ended
+constexpr Ns kClose = 5'000;             // work that begins so soon after the end of other work, or before it, began because that gave way
 constexpr Ns kThreadPause = 20'000;      // a thread without a call for so long may have waited for another thread
 constexpr double kSoonAfter = 0.2;       // of its pause: so soon after the other thread's call it went on
 constexpr double kManyTimes = 10;        // the usual time of such a call: it waited for something
@@ -111,10 +111,12 @@ class GraphBuilder {
   void find_usual_times() {
     std::array<std::vector<Ns>, kReplayWorkKinds> latencies;
     std::vector<Ns> gaps;
-    for (const ReplayWork& work : graph_.works) {
+    for (std::uint32_t i = 0; i < graph_.works.size(); ++i) {
+      const ReplayWork& work = graph_.works[i];
       if (work.call == kNone) continue;
       const Ns launched = launched_ns(work), free = ended_before_ns(work);
-      if (free <= launched) latencies[latency_class(work)].push_back(work.start_ns - launched);
+      if (free <= launched && gave_way_to(i) == kNone) latencies[latency_class(work)].push_back(work.start_ns - launched);
+      else if (free <= launched) continue;
       else if (free > graph_.calls[work.call].end_ns + kClose) gaps.push_back(work.start_ns - free);
     }
     constexpr Ns kLatencyOtherwise = 5'000, kGapOtherwise = 1'000;
@@ -123,8 +125,8 @@ class GraphBuilder {
     graph_.usual.gap_ns = std::clamp<Ns>(middle_of(std::move(gaps), kGapOtherwise), 0, kClose);
   }
 
-  // Work of another queue that ended just before this work began.
-  std::uint32_t ended_just_before(std::uint32_t index) const {
+  // Work of another queue of this GPU that ended about when this work began.
+  std::uint32_t gave_way_to(std::uint32_t index) const {
     const ReplayWork& work = graph_.works[index];
     std::uint32_t latest = kNone;
     for (std::size_t queue = 0; queue < in_queue_.size(); ++queue) {
@@ -134,7 +136,8 @@ class GraphBuilder {
       for (int looked = 0; at != works.begin() && looked < 4; ++looked) {
         --at;
         const Ns end = graph_.works[*at].end_ns();
-        if (end <= work.start_ns && (latest == kNone || end > graph_.works[latest].end_ns())) latest = *at;
+        const bool ended = end <= work.start_ns || (end <= work.start_ns + kClose && graph_.works[*at].start_ns + kClose < work.start_ns);
+        if (ended && (latest == kNone || end > graph_.works[latest].end_ns())) latest = *at;
       }
     }
     return latest != kNone && work.start_ns - graph_.works[latest].end_ns() <= kClose ? latest : kNone;
@@ -166,7 +169,7 @@ class GraphBuilder {
       work.latency_ns = since_launch;
       return;
     }
-    if (const std::uint32_t other = ended_just_before(index); other != kNone) {
+    if (const std::uint32_t other = gave_way_to(index); other != kNone) {
       work.other = other;
       work.other_gap_ns = work.start_ns - graph_.works[other].end_ns();
       return;

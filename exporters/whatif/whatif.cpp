@@ -20,7 +20,8 @@ using nlohmann::ordered_json;
 const char* assumption_text(Assumption assumption) {
   switch (assumption) {
     case Assumption::kGraphDropsHostCode:
-      return "The host's code between the launches of a graph is gone; that before its first launch stays.";
+      return "The host's code between the launches of a graph is gone, and what the launching function does before and after them, as far "
+             "as samples show it.";
     case Assumption::kGraphInputsCopied: return "A small copy of the inputs is added before each graph.";
     case Assumption::kWaitNotNeeded: return "Nothing that follows needs what was waited for.";
     case Assumption::kSamplesTellTime: return "The time in a function is its share of the stack samples.";

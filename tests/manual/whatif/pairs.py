@@ -1,9 +1,10 @@
 """Small programs, each with changes that can be made and taken back: what `nl-stage whatif` predicts is measured.
 
-    pairs.py run PROGRAM [CHANGE...]      its steps as marked stages, to be captured
-    pairs.py measure [PROGRAM...]         every change against the program as it is, unprofiled and in turns; JSON
+    pairs.py PROGRAM [FILE]      to be captured
 
-Each program is a function that takes the set of changes and returns what one step does; changes.json has them as `whatif` does.
+The program and its changes run in one process, in turns: the speed of a host differs by a half between processes, and little within one. With FILE they are
+measured before cudaProfilerStart and after cudaProfilerStop, which gate the capture, and FILE gets their times. The steps are marked stages: `step`, and one
+for each change. Each program is a function that takes the set of changes and returns what one step does; changes.json has them as `whatif` does.
 A step ends with a wait for its result.
 """
 
@@ -19,7 +20,7 @@ import torch
 import torch.nn.functional as F
 
 DEVICE, HALF = "cuda", torch.bfloat16
-WARMUP, STEPS = 5, 800
+WARMUP, TURNS, STEPS, STEPS_CHANGED = 5, 20, 40, 5
 
 
 def audit_tokens(milliseconds):
@@ -228,6 +229,160 @@ def training(changes):
     return step
 
 
+def encoder(changes):
+    """Sentences of a batch as vectors, each batch prepared by the user's own code."""
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(*[Block(384) for _ in range(10)]).to(DEVICE, HALF).eval()
+    table = torch.randn(30000, 384, device=DEVICE, dtype=HALF)
+    x = table[: 16 * 64].view(16, 64, 384)
+    forward = as_changed(lambda: F.normalize(model(x).mean(1), dim=-1), changes)
+
+    def step():
+        own_code(changes, 0.9)
+        return forward().float().sum().item()
+
+    return step
+
+
+def recurrent(changes):
+    """Small products one after the other."""
+    torch.manual_seed(1)
+    cell = torch.nn.GRUCell(512, 512).to(DEVICE).eval()
+    inputs = torch.randn(40, 32, 512, device=DEVICE)
+
+    def forward():
+        state = torch.zeros(32, 512, device=DEVICE)
+        for each in inputs:
+            state = cell(each, state)
+        return state
+
+    run = as_changed(forward, changes)
+
+    def step():
+        value = run().mean().item()
+        own_code(changes, 0.4)
+        return value
+
+    return step
+
+
+def logged(changes):
+    """Convolutions whose size is looked at on the host after each of them."""
+    torch.manual_seed(1)
+    layers = [torch.nn.Conv2d(64, 64, 3, padding=1).to(DEVICE, HALF).eval() for _ in range(16)]
+    x = torch.randn(8, 64, 128, 128, device=DEVICE, dtype=HALF)
+
+    def step():
+        y = x
+        for layer in layers:
+            y = F.relu(layer(y))
+            if "wait" not in changes:
+                torch.cuda.synchronize()
+        own_code(changes, 0.7)
+        torch.cuda.current_stream().synchronize()
+
+    return step
+
+
+def streams(changes):
+    """Two chains of products, each on a separate stream; the change makes the products of both half as long."""
+    torch.manual_seed(1)
+    inner = 6144 if "kernel" not in changes else 3072
+    chains = [(torch.cuda.Stream(), torch.randn(1536, inner, device=DEVICE, dtype=HALF), torch.randn(inner, 1536, device=DEVICE, dtype=HALF)) for _ in range(2)]
+
+    def step():
+        outs = []
+        for stream, left, right in chains:
+            with torch.cuda.stream(stream):
+                for _ in range(12):
+                    out = left @ right
+                outs.append(out)
+        own_code(changes, 0.3)
+        for stream, _, _ in chains:
+            stream.synchronize()
+
+    return step
+
+
+def gathered(changes):
+    """Rows of a table on the host, picked for each step."""
+    torch.manual_seed(1)
+    table = torch.randn(200000, 256)
+    picked = torch.empty(32768, 256)
+    if "pinned" in changes:
+        picked = picked.pin_memory()
+    rows = torch.randint(0, 200000, (32768,))
+    model = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(6)]).to(DEVICE).eval()
+
+    def step():
+        own_code(changes, 1.2)
+        torch.index_select(table, 0, rows, out=picked)
+        return model(picked.to(DEVICE, non_blocking=True)).mean().item()
+
+    return step
+
+
+def chains(changes):
+    """Elementwise operators one after the other, or as one kernel."""
+    torch.manual_seed(1)
+    x, y = (torch.randn(8192, 2048, device=DEVICE) for _ in range(2))
+    body = "for (int i = 0; i < 6; ++i) { T a = x * y + x; T b = (a > T(0) ? a : T(0)) * T(0.5) - y; x = b * b; } return x;"
+    fused = torch.cuda.jiterator._create_jit_fn("template <typename T> T fused(T x, T y) { " + body + " }")
+
+    def plain(a, b):
+        for _ in range(6):
+            c = torch.relu(a * b + a) * 0.5 - b
+            a = c * c
+        return a
+
+    operation = fused if "fuse" in changes else plain
+
+    def step():
+        out = operation(x, y)
+        own_code(changes, 0.5)
+        return out[0, 0].item()
+
+    return step
+
+
+def sampled(changes):
+    """One token of eight answers: a model, a choice among its logits, and the user's own text of it."""
+    torch.manual_seed(2)
+    model = torch.nn.Sequential(*[Block(512) for _ in range(6)]).to(DEVICE, HALF).eval()
+    table = torch.randn(16000, 512, device=DEVICE, dtype=HALF)
+    x = table[:8, None]
+    forward = as_changed(lambda: model(x)[:, -1] @ table.t(), changes)
+
+    def step():
+        best, which = forward().float().topk(40)
+        chosen = which.gather(1, torch.multinomial(best.softmax(-1), 1)).tolist()
+        own_code(changes, 0.8)
+        return chosen
+
+    return step
+
+
+def experts(changes):
+    """Tokens that go to eight experts: how many each gets is looked at on the host."""
+    torch.manual_seed(2)
+    inner = 4096 if "kernel" not in changes else 2048
+    x = torch.randn(2048, 1024, device=DEVICE, dtype=HALF)
+    router = torch.randn(1024, 8, device=DEVICE, dtype=HALF)
+    into = [torch.randn(1024, inner, device=DEVICE, dtype=HALF) for _ in range(8)]
+    back = [torch.randn(inner, 1024, device=DEVICE, dtype=HALF) for _ in range(8)]
+
+    def step():
+        expert = (x @ router).argmax(-1)
+        out = torch.zeros_like(x)
+        for i in range(8):
+            rows = (expert == i).nonzero()[:, 0]
+            out[rows] = (x[rows] @ into[i]) @ back[i]
+        own_code(changes, 0.6)
+        return out[0, 0].item()
+
+    return step
+
+
 PROGRAMS = {
     "small": decoder(12, 768, 1, 0.6),
     "medium": decoder(8, 2048, 128, 0.6),
@@ -238,52 +393,65 @@ PROGRAMS = {
     "fp8": fp8,
     "huggingface": huggingface,
     "training": training,
+    "encoder": encoder,
+    "recurrent": recurrent,
+    "logged": logged,
+    "streams": streams,
+    "gathered": gathered,
+    "chains": chains,
+    "sampled": sampled,
+    "experts": experts,
 }
 CHANGES = json.loads(pathlib.Path(__file__).with_name("changes.json").read_text(encoding="utf-8"))
 TRAINS = {"training"}
 
 
-def measure(names):
-    """Medians of the steps of every variant, each in ten turns in random order."""
-    results = {}
-    for name in names:
-        torch.set_grad_enabled(name in TRAINS)
-        make = PROGRAMS[name]
-        variants = {"": make(set())}
-        for change in CHANGES[name]:
-            try:
-                variants[change] = make(set(change.split()))
-            except RuntimeError as error:
-                print(f"{name} {change}: {str(error)[:300]}", file=sys.stderr)
-        times = {variant: [] for variant in variants}
-        for step in variants.values():
-            for _ in range(WARMUP):
-                step()
-        for _ in range(10):
-            for variant in random.sample(list(variants), len(variants)):
-                for number in range(12):
-                    began = time.perf_counter()
-                    variants[variant]()
-                    if number >= 2:
-                        times[variant].append(time.perf_counter() - began)
-        results[name] = {variant: statistics.median(all_of) * 1e3 for variant, all_of in times.items()}
-        del variants
-        torch.cuda.empty_cache()
-    return results
+def variants_of(name):
+    variants = {"": PROGRAMS[name](set())}
+    for change in CHANGES[name]:
+        try:
+            variants[change] = PROGRAMS[name](set(change.split()))
+        except RuntimeError as error:
+            print(f"{name} {change}: {str(error)[:300]}", file=sys.stderr)
+    return variants
+
+
+def shuffled(variants):
+    return random.sample(list(variants), len(variants))
+
+
+def measure(variants):
+    """Medians of the steps of every variant, in milliseconds."""
+    times = {variant: [] for variant in variants}
+    for _ in range(TURNS):
+        for variant in shuffled(variants):
+            for number in range(12):
+                began = time.perf_counter()
+                variants[variant]()
+                if number >= 2:
+                    times[variant].append(time.perf_counter() - began)
+    return {variant: statistics.median(all_of) * 1e3 for variant, all_of in times.items()}
 
 
 def main():
-    mode, *words = sys.argv[1:]
-    if mode == "measure":
-        print(json.dumps(measure(words or list(PROGRAMS))))
-        return
-    torch.set_grad_enabled(words[0] in TRAINS)
-    step = PROGRAMS[words[0]](set(words[1:]))
-    for _ in range(WARMUP):
-        step()
-    for _ in range(STEPS):
-        with stage.stage("step"):
+    name, *file = sys.argv[1:]
+    torch.set_grad_enabled(name in TRAINS)
+    variants = variants_of(name)
+    for step in variants.values():
+        for _ in range(WARMUP):
             step()
+    measured = [measure(variants)] if file else []
+    torch.cuda.profiler.start()
+    for _ in range(TURNS):
+        for variant in shuffled(variants):
+            for _ in range(STEPS if not variant else STEPS_CHANGED):
+                with stage.stage("_".join(["step", *variant.split()])):
+                    variants[variant]()
+    torch.cuda.profiler.stop()
+    if file:
+        measured.append(measure(variants))
+        means = {variant: statistics.geometric_mean(each[variant] for each in measured) for variant in variants}
+        pathlib.Path(file[0]).write_text(json.dumps(means), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -113,10 +113,71 @@ TEST_CASE("replay: launches that bind become one graph, and the user's own code 
   // 20 launches of 20 µs, the wait of the last kernel, 100 µs of code.
   CHECK(step_us(program, {}) == Approx(513).epsilon(0.01));
   const double graph = step_us(program, {{"--graph step", StageAsGraph{"step"}}});
-  // 18 µs of code before the first launch, 9 for the graph and its inputs, 20 kernels of 3 µs with 0.45 µs between, 100 µs of code.
-  CHECK(graph == Approx(18 + 9 + 20 * 3 + 19 * 0.45 + 4 + 100).epsilon(0.02));
+  // 18 µs of code before the first launch, 9 for the graph and its inputs, 20 kernels of 3 µs with 0.2 µs between, 100 µs of code.
+  CHECK(graph == Approx(18 + 9 + 20 * 3 + 19 * 0.2 + 4 + 100).epsilon(0.02));
   CHECK(step_us(program, {{"--host-speed 2", FasterHost{2}}}) < 300);
   CHECK(step_us(program, {{"--kernel work=0.5", FasterKernels{"work", 0.5}}}) == Approx(511.5).epsilon(0.01));  // only the last one shows
+}
+
+TEST_CASE("replay: what a module does before its first launch goes with its graph, and what others do there stays") {
+  Steps program(20, 3, 100, 40);
+  HostSamples& host = program.trace.host;
+  host.period_ns = 10'000;
+  host.frames = {
+      {"main", "app.py", "__main__", 3, 1, ""}, {"forward", "model.py", "model", 9, 7, ""}, {"audit", "app.py", "__main__", 30, 28, ""}};
+  host.stacks = {{0, 1}, {0, 2}};
+  const auto sample = [&](Ns at, std::uint32_t stack) { host.samples.push_back({at, 100, program.trace.threads[0].tid, stack}); };
+  for (const Range& range : program.trace.ranges) {
+    sample(range.start_ns + 5'000, 0);  // of the 18 µs before the first launch
+    sample(range.start_ns + 13'000, 1);
+    sample(range.start_ns + 205'000, 0);  // between launches
+    sample(range.end_ns - 50'000, 1);
+  }
+  const double graph = step_us(program, {{"--graph step", StageAsGraph{"step"}}});
+  CHECK(graph == Approx(18 / 2 + 9 + 20 * 3 + 19 * 0.2 + 4 + 100).epsilon(0.01));
+}
+
+TEST_CASE("replay: kernels of two streams that share the GPU take turns, and begin in the last moments of each other") {
+  TraceBuilder program;
+  const std::uint32_t other = program.queue(0, 0, 13);
+  Ns now = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Ns start = now;
+    for (int k = 0; k < 12; ++k)
+      program.kernel("gemm", start + 30'000 + k * 40'000, 40'500, program.call(start + 5'000 + 2'000 * k, 0, "cudaLaunchKernel", 1'000),
+                     k % 2 == 0 ? 0 : other);
+    program.wait(start + 40'000, start + 520'000, 0, "cudaDeviceSynchronize");
+    now += 530'000;
+    program.stage("step", start, now);
+  }
+  const StagedTrace staged(program.trace, every_window());
+  CHECK(Predictor(staged, {}).replay_error("step") < 0.001);
+  const double now_us = step_us(program, {}), half = step_us(program, {{"--kernel gemm=0.5", FasterKernels{"gemm", 0.5}}});
+  CHECK(now_us == Approx(530));
+  CHECK(half == Approx(530 - 12 * 20.25).epsilon(0.02));
+}
+
+TEST_CASE("replay: what a function does around its wait goes with the wait") {
+  TraceBuilder program;
+  HostSamples& host = program.trace.host;
+  host.period_ns = 10'000;
+  host.frames = {{"main", "app.py", "__main__", 3, 1, ""}, {"synchronize", "cuda.py", "torch.cuda", 9, 7, ""}};
+  host.stacks = {{0}, {0, 1}};
+  const auto sample = [&](Ns at, std::uint32_t stack) { host.samples.push_back({at, 100, program.trace.threads[0].tid, stack}); };
+  Ns now = 0;
+  for (int i = 0; i < 20; ++i) {
+    const Ns start = now;
+    program.launch(start + 50'000, start + 58'000, 10'000);
+    sample(start + 20'000, 0);
+    sample(start + 65'000, 1);  // 30 µs from the launch to the call that waits
+    program.wait(start + 82'000, start + 90'000, 0, "cudaDeviceSynchronize");
+    sample(start + 85'000, 1);
+    now += 140'000;
+    program.stage("step", start, now);
+  }
+  const double now_us = step_us(program, {}), then = step_us(program, {{"--without-wait", WithoutWait{"cudaDeviceSynchronize"}}});
+  CHECK(now_us == Approx(140));
+  CHECK(then == Approx(140 - 30 - (8 - 1.5)).margin(2.5));  // 1.5 µs: a wait for nothing
 }
 
 TEST_CASE("replay: where the GPU binds, only its work counts") {
@@ -145,6 +206,16 @@ TEST_CASE("replay: the time of a sampled function goes, wherever its samples fal
   CHECK(step_us(program, {{"--host audit=0", FasterFunction{"audit", 0}}}) ==
         Approx(now - 100).margin(3));  // no call follows the last of forty
   CHECK(step_us(program, {{"--host audit=0.5", FasterFunction{"audit", 0.5}}}) == Approx(now - 50).margin(2));
+  // Few samples say little of a time.
+  const auto width = [](const Steps& steps) {
+    const StagedTrace staged(steps.trace, every_window());
+    const Prediction prediction = Predictor(staged, {}).predict("step", {{"--host audit=0", FasterFunction{"audit", 0}}});
+    return prediction.high_ns / prediction.low_ns;
+  };
+  Steps seldom(10, 3, 100, 40);
+  seldom.sample_code("audit", 100, 25'000);
+  seldom.trace.host.samples.resize(4);
+  CHECK(width(seldom) > 1.2 * width(program));
   CHECK(refusal(program, {"--host other=0", FasterFunction{"other", 0}}) == NoPrediction::kNothingToChange);
 }
 
@@ -198,6 +269,12 @@ TEST_CASE("replay: the tracer's part of each launch is taken out") {
   const Prediction prediction = Predictor(staged, {3'000, 5'000}).predict("step", {});
   CHECK(prediction.measured_ns / 1e3 == Approx(513).epsilon(0.01));
   CHECK(prediction.unperturbed_ns / 1e3 == Approx(513 - 20 * 4).epsilon(0.02));
+  // The less is known of that part, the wider is the interval.
+  const auto width = [&](double low_ns, double high_ns) {
+    const Prediction each = Predictor(staged, {low_ns, high_ns}).predict("step", {});
+    return each.high_ns / each.low_ns;
+  };
+  CHECK(width(1'000, 7'000) > 1.1 * width(3'900, 4'100));
 }
 
 TEST_CASE("replay: a copy of pinned memory is only queued") {

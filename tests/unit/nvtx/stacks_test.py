@@ -168,7 +168,7 @@ class SamplesTest(StacksCase):
         result = self.sampled("""
             import concurrent.futures, queue, selectors, threading, time, torch, transformers
             from sampled import fewer
-            done = threading.Event()
+            done, waits = threading.Event(), threading.Event()
             def busy():
                 while not done.is_set(): sum(range(1000))
             def names(function, *args): threading.Thread(target=function, args=args, daemon=True).start()
@@ -177,11 +177,14 @@ class SamplesTest(StacksCase):
             names(done.wait); names(queue.Queue().get); names(selectors.DefaultSelector().select, 5)
             def generate():
                 transformers.TinyForCausalLM().generate(torch.Tensor(1, 2))
+                waits.set()
                 done.wait()
                 print(threading.get_native_id())
             threads = [threading.Thread(target=work) for work in (busy, generate)]
             for thread in threads: thread.start()
-            while fewer(60): time.sleep(0.01)
+            waits.wait()
+            until = time.monotonic() + 0.3  # a few samples of the thread that waits now
+            while fewer(60) or time.monotonic() < until: time.sleep(0.01)
             done.set()
             for thread in threads: thread.join()
             """)

@@ -223,7 +223,7 @@ class GraphBuilder {
     for (std::uint32_t i = 0; i < graph_.works.size(); ++i)
       if (graph_.works[i].call != kNone) own_work_[graph_.works[i].call] = i;
     for (std::size_t i = 0; i < trace_.syncs.size(); ++i)
-      if (trace_.syncs[i].kind == SyncKind::kStream) sync_of_[trace_.syncs[i].correlation] = i;
+      if (trace_.syncs[i].kind == SyncKind::kStream) sync_of_[number_of(trace_.syncs[i].where.process, trace_.syncs[i].correlation)] = i;
     std::unordered_map<std::uint32_t, std::vector<Ns>> durations;
     for (const ReplayCall& call : graph_.calls)
       if (call.kind != CallKind::kWait) durations[trace_.api_calls[call.api].name.value].push_back(call.own_ns);
@@ -282,8 +282,11 @@ class GraphBuilder {
     return at >= full && measured_end(queue[static_cast<std::size_t>(at - full)]) > call.start_ns;
   }
 
+  // Each process numbers its calls by itself.
+  static std::uint64_t number_of(std::uint32_t process, std::uint32_t correlation) { return std::uint64_t{process} << 32 | correlation; }
+
   std::optional<std::size_t> queue_of_wait(const ApiCall& api) const {
-    const auto found = sync_of_.find(api.correlation);
+    const auto found = sync_of_.find(number_of(trace_.threads[api.thread].process, api.correlation));
     if (found == sync_of_.end()) return std::nullopt;
     const Queue& where = trace_.syncs[found->second].where;
     const auto queue = std::find(trace_.queues.begin(), trace_.queues.end(), where);
@@ -386,7 +389,7 @@ class GraphBuilder {
   std::vector<Indices> in_queue_;               // works by queue, by start; the last one: of queues that the trace does not list
   std::vector<Ns> measured_end_;                // by work; of a collective the graph has the duration from the last arrival on
   Indices own_work_;                            // by call: the last work that it launched
-  std::unordered_map<std::uint32_t, std::size_t> sync_of_;  // of streams, by correlation
+  std::unordered_map<std::uint64_t, std::size_t> sync_of_;  // of streams, by number_of
   std::unordered_map<std::uint32_t, Ns> usual_call_;        // by name: the median duration
 };
 

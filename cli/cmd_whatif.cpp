@@ -21,7 +21,7 @@ namespace {
 
 struct WhatIfFlags {
   std::string capture, stage, ledger;
-  std::vector<std::string> sets, graphs, waits, functions, kernels, fused;
+  std::vector<std::string> sets, graphs, waits, functions, beside, kernels, fused;
   double host_speed = 1;
   bool pinned = false, json = false;
 };
@@ -47,6 +47,7 @@ std::vector<analysis::NamedChange> changes_of(const WhatIfFlags& flags) {
     const auto [name, factor] = scaled(text, "--host");
     changes.push_back({"--host " + text, analysis::FasterFunction{name, factor}});
   }
+  for (const std::string& name : flags.beside) changes.push_back({"--async " + name, analysis::AsyncFunction{name}});
   for (const std::string& text : flags.kernels) {
     const auto [name, factor] = scaled(text, "--kernel");
     changes.push_back({"--kernel " + text, analysis::FasterKernels{name, factor}});
@@ -90,6 +91,7 @@ void add_whatif(CLI::App& app, std::function<int()>& action) {
   several("--graph", flags->graphs, "the launches of this stage become CUDA graphs; repeatable", "STAGE");
   several("--without-wait", flags->waits, "these calls do not wait for the GPU; repeatable", "CALL|FILE:LINE");
   several("--host", flags->functions, "the time in a function of the program, of 1; repeatable", "FUNCTION=FACTOR");
+  several("--async", flags->beside, "this function of the program runs beside its caller, on another thread; repeatable", "FUNCTION");
   several("--kernel", flags->kernels, "the time of kernels whose name contains this, of 1; repeatable", "NAME=FACTOR");
   verb->add_option("--fuse", flags->fused, "kernels of this kind that follow each other become one")
       ->allow_extra_args(false)

@@ -14,6 +14,7 @@ enum class Assumption : std::uint8_t {
   kGraphInputsCopied,   // a copy of the inputs is added for each graph
   kWaitNotNeeded,       // nothing that follows needs the result that was waited for
   kSamplesTellTime,     // the time in the function is its share of the samples
+  kRunsBeside,          // the function runs beside the thread that called it, and nothing waits for its result before it is called again
   kKernelsScaleAlike,   // all these kernels change by the same factor, and no other
   kHostScalesAlike,     // all code of the host and of the driver is faster by the same factor
   kPinnedRate,          // copies run at the rate of pinned copies of this trace, or of the bus

@@ -67,7 +67,7 @@ template <>
 inline constexpr auto kKeys<RepeatsEnd> = std::to_array<std::string_view>({"fixed", "decided", "budget", "most repeats", "stopped"});
 template <>
 inline constexpr auto kKeys<Assumption> =
-    std::to_array<std::string_view>({"graph drops host code", "graph inputs copied", "wait not needed", "samples tell time",
+    std::to_array<std::string_view>({"graph drops host code", "graph inputs copied", "wait not needed", "samples tell time", "runs beside",
                                      "kernels scale alike", "host scales alike", "pinned rate", "fused as longest", "tracer per launch"});
 template <>
 inline constexpr auto kKeys<NoPrediction> =

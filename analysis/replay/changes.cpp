@@ -65,12 +65,14 @@ class Changer {
     return done({Assumption::kWaitNotNeeded});
   }
 
-  ChangeEffect operator()(const FasterFunction& change) {
-    if (trace_.host.samples.empty()) return refused(NoPrediction::kNoStacks);
-    const std::vector<bool> stacks =
-        stacks_with([&](const HostFrame& frame) { return frame.function == change.name || frame.function.ends_with("." + change.name); });
-    scale_sampled_code(stacks, change.factor);
-    return touched_ > 0 ? done({Assumption::kSamplesTellTime}) : refused(NoPrediction::kNothingToChange);
+  ChangeEffect operator()(const FasterFunction& change) { return scale_function(change.name, change.factor); }
+
+  ChangeEffect operator()(const AsyncFunction& change) {
+    ChangeEffect effect = scale_function(change.name, 0);
+    if (effect.refused) return effect;
+    effect.assumptions.push_back(Assumption::kRunsBeside);
+    effect.runs_beside = true;
+    return effect;
   }
 
   ChangeEffect operator()(const FasterKernels& change) {
@@ -145,8 +147,16 @@ class Changer {
 
  private:
   static Ns scaled(Ns time, double factor) { return static_cast<Ns>(static_cast<double>(time) * factor); }
-  static ChangeEffect refused(NoPrediction why) { return {0, {}, {}, why}; }
-  ChangeEffect done(std::vector<Assumption> assumptions) const { return {touched_, sampled_, std::move(assumptions), std::nullopt}; }
+  static ChangeEffect refused(NoPrediction why) { return {0, {}, false, {}, why}; }
+  ChangeEffect done(std::vector<Assumption> assumptions) const { return {touched_, sampled_, false, std::move(assumptions), std::nullopt}; }
+
+  ChangeEffect scale_function(const std::string& name, double factor) {
+    if (trace_.host.samples.empty()) return refused(NoPrediction::kNoStacks);
+    const std::vector<bool> stacks =
+        stacks_with([&](const HostFrame& frame) { return frame.function == name || frame.function.ends_with("." + name); });
+    scale_sampled_code(stacks, factor);
+    return touched_ > 0 ? done({Assumption::kSamplesTellTime}) : refused(NoPrediction::kNothingToChange);
+  }
 
   CallSpan calls_between(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
     return analysis::calls_between(graph_, thread, start_ns, end_ns);
@@ -350,7 +360,8 @@ class Changer {
     });
     each_place(at_place, [&](const Share& share, const Window& window, std::uint32_t call, std::uint32_t last) {
       if (share.wanted == 0 || call > last) return;
-      sampled_[window.stage].time_ns += shorten(call, share.left(factor), window.start_ns, window.end_ns);
+      const Ns gone = shorten(call, share.left(factor), window.start_ns, window.end_ns);
+      if (!window.warmup) sampled_[window.stage].time_ns += gone;
     });
     for (const auto& [call, share] : elsewhere)
       if (share.wanted > 0) shorten(call, share.left(factor), 0, graph_.calls[call].start_ns);

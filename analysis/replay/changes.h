@@ -28,6 +28,10 @@ struct FasterFunction {
   std::string name;
   double factor = 0;  // of its time that is left
 };
+// The function runs on another thread: its caller goes on at once, but for the next call waits until the one before has ended.
+struct AsyncFunction {
+  std::string name;
+};
 // Kernels whose name contains this.
 struct FasterKernels {
   std::string name;
@@ -44,18 +48,19 @@ struct FusedElementwise {};
 struct WithoutTracer {
   double launch_ns = 0;
 };
-using Change =
-    std::variant<StageAsGraph, WithoutWait, FasterFunction, FasterKernels, FasterHost, PinnedCopies, FusedElementwise, WithoutTracer>;
+using Change = std::variant<StageAsGraph, WithoutWait, FasterFunction, AsyncFunction, FasterKernels, FasterHost, PinnedCopies,
+                            FusedElementwise, WithoutTracer>;
 
 // What became of a change.
 struct ChangeEffect {
   std::size_t touched = 0;  // calls or works
-  // Of code that is known by samples of the stacks, by stage: how much of all its windows goes, and how many samples say so.
+  // Of code that is known by samples of the stacks, by stage: how much of all its measured windows goes, and how many samples say so.
   struct Sampled {
     Ns time_ns = 0;
     std::size_t samples = 0;
   };
   std::map<std::uint32_t, Sampled> sampled;
+  bool runs_beside = false;  // what was sampled still runs, on another thread
   std::vector<Assumption> assumptions;
   std::optional<NoPrediction> refused;  // then the graph is as before
 };

@@ -153,15 +153,19 @@ Prediction Predictor::predict(const std::string& stage, const std::vector<NamedC
   }
   ReplayGraph graph = unperturbed_;
   double by_chance_ns = 0;  // one standard error of what samples say
+  double beside_ns = 0;     // of a function on another thread, in each window
   for (const NamedChange& change : changes) {
     const ChangeEffect effect = make_change(change.change, staged_, graph);
     if (effect.refused) {
       prediction.refused = effect.refused;
       return prediction;
     }
-    if (const auto sampled = effect.sampled.find(found); sampled != effect.sampled.end() && sampled->second.samples > 0)
-      by_chance_ns += static_cast<double>(sampled->second.time_ns) / std::sqrt(static_cast<double>(sampled->second.samples)) /
-                      static_cast<double>(std::max<std::size_t>(1, windows_[found].size()));
+    if (const auto sampled = effect.sampled.find(found); sampled != effect.sampled.end() && sampled->second.samples > 0) {
+      const double of_window =
+          static_cast<double>(sampled->second.time_ns) / static_cast<double>(std::max<std::size_t>(1, windows_[found].size()));
+      by_chance_ns += of_window / std::sqrt(static_cast<double>(sampled->second.samples));
+      if (effect.runs_beside) beside_ns = std::max(beside_ns, of_window);
+    }
     for (const Assumption assumption : effect.assumptions)
       if (std::find(prediction.assumptions.begin(), prediction.assumptions.end(), assumption) == prediction.assumptions.end())
         prediction.assumptions.push_back(assumption);
@@ -169,6 +173,10 @@ Prediction Predictor::predict(const std::string& stage, const std::vector<NamedC
   const Replayed replayed = replay(graph);
   prediction.predicted_ns = median_window(stage, graph, replayed);
   prediction.binds = binding(stage, graph, replayed);
+  if (beside_ns > prediction.predicted_ns) {
+    prediction.predicted_ns = beside_ns;
+    prediction.binds = Binding::kHostCode;
+  }
   const double reach = reach_of(now_[found], prediction, by_chance_ns);
   prediction.low_ns = prediction.predicted_ns / reach;
   prediction.high_ns = prediction.predicted_ns * reach;

@@ -25,6 +25,9 @@ const char* assumption_text(Assumption assumption) {
     case Assumption::kGraphInputsCopied: return "A small copy of the inputs is added before each graph.";
     case Assumption::kWaitNotNeeded: return "Nothing that follows needs what was waited for.";
     case Assumption::kSamplesTellTime: return "The time in a function is its share of the stack samples.";
+    case Assumption::kRunsBeside:
+      return "The function runs beside its caller, without Python's lock or in another process, and its result is not needed before its "
+             "next call.";
     case Assumption::kKernelsScaleAlike: return "All kernels of that name change by the same factor, and no other does.";
     case Assumption::kHostScalesAlike: return "All code of the host and of the driver is faster by the same factor.";
     case Assumption::kPinnedRate: return "Copies run at the rate of this trace's pinned copies, or of PCIe 5 where it has none.";

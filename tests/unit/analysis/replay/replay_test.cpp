@@ -219,6 +219,16 @@ TEST_CASE("replay: the time of a sampled function goes, wherever its samples fal
   CHECK(refusal(program, {"--host other=0", FasterFunction{"other", 0}}) == NoPrediction::kNothingToChange);
 }
 
+TEST_CASE("replay: a function on another thread hides behind the step, unless it is longer") {
+  Steps program(10, 3, 100, 40), long_one(10, 3, 900, 40);
+  const NamedChange async{"--async audit", AsyncFunction{"audit"}};
+  CHECK(refusal(program, async) == NoPrediction::kNoStacks);
+  program.sample_code("audit", 100, 25'000);
+  CHECK(step_us(program, {async}) == Approx(step_us(program, {{"--host audit=0", FasterFunction{"audit", 0}}})));
+  long_one.sample_code("audit", 900, 25'000);
+  CHECK(step_us(long_one, {async}) == Approx(900).epsilon(0.03));  // no call follows the last of forty
+}
+
 TEST_CASE("replay: the waits of one line are found by the samples in them") {
   // Each step waits twice: for its first half at model.py:9, which few of the samples show, and for its end at app.py:3.
   TraceBuilder program;
@@ -348,4 +358,25 @@ TEST_CASE("replay: ranks go on together after a collective") {
   const double now_us = step_us(program, {});
   CHECK(now_us == Approx(200));
   CHECK(step_us(program, {{"--kernel gemm=0.5", FasterKernels{"gemm", 0.5}}}) == Approx(200 - 74.5).epsilon(0.03));
+}
+
+TEST_CASE("replay: waits of two processes with the same number are told apart") {
+  TraceBuilder program;
+  const std::uint32_t other = program.process(), thread = program.thread(other), queue = program.queue(other, 0, 13);
+  Ns now = 0;
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    program.stage("step", now, now + 200'000, 0);
+    program.kernel("slow", now + 10'000, 100'000, program.call(now, 0));
+    program.kernel("quick", now + 10'000, 1'000, program.call(now, thread), queue);
+    const auto wait = [&](std::uint32_t of, std::uint32_t where, Ns end) {
+      program.wait(now + 5'000, end, of);
+      program.trace.api_calls.back().correlation = i;
+      program.trace.syncs.push_back({now + 5'000, end, program.trace.queues[where], i, 0, SyncKind::kStream});
+    };
+    wait(0, 0, now + 115'000);
+    wait(thread, queue, now + 15'000);
+    now += 200'000;
+  }
+  CHECK(step_us(program, {}) == Approx(200));
+  CHECK(step_us(program, {{"--kernel slow=0.5", FasterKernels{"slow", 0.5}}}) == Approx(150).epsilon(0.02));
 }

@@ -35,8 +35,8 @@ class Changer {
       CapturedWindow captured{&window, {}};
       std::vector<std::uint32_t> run;
       const auto capture_run = [&] {
-        if (run.size() >= 2) captured.runs.emplace_back(run.front(), run.back());
-        capture(std::exchange(run, {}));
+        if (capture(run)) captured.runs.emplace_back(run.front(), run.back());
+        run.clear();
       };
       for (std::uint32_t call = first; call < last; ++call) {
         graphs += graph_.calls[call].kind == CallKind::kGraphLaunch;
@@ -188,9 +188,9 @@ class Changer {
     });
   }
 
-  // Launches without a wait between them become one.
-  void capture(const std::vector<std::uint32_t>& run) {
-    if (run.size() < 2) return;
+  // Launches without a wait between them become one. False: there are not two of them.
+  bool capture(const std::vector<std::uint32_t>& run) {
+    if (run.size() < 2) return false;
     std::size_t nodes = 0;
     for (std::size_t i = 0; i < run.size(); ++i) {
       ReplayCall& call = graph_.calls[run[i]];
@@ -206,6 +206,7 @@ class Changer {
     }
     graph_.calls[run[0]].own_ns = kGraphLaunch + kGraphNode * static_cast<Ns>(nodes);
     touched_ += run.size();
+    return true;
   }
 
   // What makes the launches of a graph goes with them, also before the first launch and after the last one: what a module prepares. Samples tell it

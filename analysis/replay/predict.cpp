@@ -26,20 +26,20 @@ Predictor::Predictor(const StagedTrace& staged, const TracerPart& tracer)
     : staged_(staged), unperturbed_(replay_graph(staged.trace)), windows_(staged.table.stages().size()),
       now_(staged.table.stages().size()) {
   add_windows(unperturbed_);
-  const auto each_stage = [&](auto&& set) {
-    const Replayed replayed = replay(unperturbed_);
-    for (std::size_t i = 0; i < now_.size(); ++i) set(now_[i], median_window(staged.table.stages()[i], unperturbed_, replayed));
+  const auto each_stage = [&](const ReplayGraph& graph, auto&& set) {
+    const Replayed replayed = replay(graph);
+    for (std::size_t i = 0; i < now_.size(); ++i) set(now_[i], median_window(staged.table.stages()[i], graph, replayed));
   };
-  each_stage([](Now& now, double median) { now.measured_ns = median; });
+  each_stage(unperturbed_, [](Now& now, double median) { now.measured_ns = median; });
   std::vector<Ns> delays;
   for (ReplayWork& work : unperturbed_.works) delays.push_back(std::exchange(work.delay_ns, 0));
-  each_stage([](Now& now, double median) { now.replay_error = now.measured_ns > 0 ? std::abs(median / now.measured_ns - 1) : 0; });
+  each_stage(unperturbed_,
+             [](Now& now, double median) { now.replay_error = now.measured_ns > 0 ? std::abs(median / now.measured_ns - 1) : 0; });
   for (std::size_t i = 0; i < delays.size(); ++i) unperturbed_.works[i].delay_ns = delays[i];
   const auto without_tracer = [&](double launch_ns, auto&& set) {
-    const ReplayGraph traced = unperturbed_;
-    make_change(WithoutTracer{launch_ns}, staged_, unperturbed_);
-    each_stage(set);
-    unperturbed_ = traced;
+    ReplayGraph graph = unperturbed_;
+    make_change(WithoutTracer{launch_ns}, staged_, graph);
+    each_stage(graph, set);
   };
   if (tracer.high_ns > tracer.low_ns) {
     without_tracer(tracer.low_ns, [](Now& now, double median) { now.most_unperturbed_ns = median; });
@@ -47,7 +47,7 @@ Predictor::Predictor(const StagedTrace& staged, const TracerPart& tracer)
   }
   const double middle = (tracer.low_ns + tracer.high_ns) / 2;
   if (middle > 0) make_change(WithoutTracer{middle}, staged_, unperturbed_);
-  each_stage([](Now& now, double median) { now.unperturbed_ns = median; });
+  each_stage(unperturbed_, [](Now& now, double median) { now.unperturbed_ns = median; });
 }
 
 void Predictor::add_windows(const ReplayGraph& graph) {

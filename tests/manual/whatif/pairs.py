@@ -94,22 +94,28 @@ def decoder(layers, width, tokens, host_ms):
     return make
 
 
+def layer_by_layer(layers, x, host_ms, changes):
+    """A wait after each of them."""
+
+    def step():
+        y = x
+        for layer in layers:
+            y = layer(y)
+            if "wait" not in changes:
+                torch.cuda.synchronize()
+        own_code(changes, host_ms)
+        torch.cuda.current_stream().synchronize()
+
+    return step
+
+
 def waits_each_layer(changes):
     """A model whose layers each look at a value on the host."""
     torch.manual_seed(0)
     blocks = [Block(1024).to(DEVICE, HALF).eval() for _ in range(8)]
     x = torch.randn(4, 256, 1024, device=DEVICE, dtype=HALF)
 
-    def step():
-        y = x
-        for block in blocks:
-            y = block(y)
-            if "wait" not in changes:
-                torch.cuda.synchronize()
-        own_code(changes, 1.5)
-        torch.cuda.current_stream().synchronize()
-
-    return step
+    return layer_by_layer(blocks, x, 1.5, changes)
 
 
 def copies(changes):
@@ -272,16 +278,7 @@ def logged(changes):
     layers = [torch.nn.Conv2d(64, 64, 3, padding=1).to(DEVICE, HALF).eval() for _ in range(16)]
     x = torch.randn(8, 64, 128, 128, device=DEVICE, dtype=HALF)
 
-    def step():
-        y = x
-        for layer in layers:
-            y = F.relu(layer(y))
-            if "wait" not in changes:
-                torch.cuda.synchronize()
-        own_code(changes, 0.7)
-        torch.cuda.current_stream().synchronize()
-
-    return step
+    return layer_by_layer([lambda y, layer=layer: F.relu(layer(y)) for layer in layers], x, 0.7, changes)
 
 
 def streams(changes):
@@ -291,12 +288,10 @@ def streams(changes):
     chains = [(torch.cuda.Stream(), torch.randn(1536, inner, device=DEVICE, dtype=HALF), torch.randn(inner, 1536, device=DEVICE, dtype=HALF)) for _ in range(2)]
 
     def step():
-        outs = []
         for stream, left, right in chains:
             with torch.cuda.stream(stream):
                 for _ in range(12):
-                    out = left @ right
-                outs.append(out)
+                    left @ right
         own_code(changes, 0.3)
         for stream, _, _ in chains:
             stream.synchronize()

@@ -20,6 +20,13 @@ enum class Assumption : std::uint8_t {
   kPinnedRate,          // copies run at the rate of pinned copies of this trace, or of the bus
   kFusedAsLongest,      // a fused kernel takes as long as the longest of its parts
   kTracerPerLaunch,     // the tracer adds the same to each launch
+  kCopiesOverlap,       // nothing that is launched after a copy needs what it copies before the next window
+  kAttentionInOne,      // an attention kernel that is fused reads and writes each tensor once
+  kMeasuredCeiling,     // kernels run as fast as the best of their kind was measured on this card
+  kBatchByRoofline,     // kernels that fill the GPU take longer in proportion to the batch, others as long as before
+  kHostKeepsPace,       // the host does the same for the larger batch
+  kWeightsAreRead,      // kernels that read weights take as long as the bytes they read
+  kScalesWithPeaks,     // kernels of the other card are faster by its memory or by its arithmetic, whichever is faster
 };
 
 // Why there is no prediction.
@@ -30,6 +37,9 @@ enum class NoPrediction : std::uint8_t {
   kNoStacks,         // the code of the host was not sampled
   kNoStage,          // the trace has no windows of that stage
   kPartial,          // the capture is not complete
+  kNoCeiling,        // the ceilings of this card were not measured
+  kUnknownCard,      // the peaks of the card are not known
+  kUnknownWeights,   // the precision of the weights is not known
 };
 
 // What most of a window's time goes to.
@@ -42,8 +52,20 @@ struct Prediction {
   double unperturbed_ns = 0;  // without the tracer's part
   double predicted_ns = 0, low_ns = 0, high_ns = 0;
   Binding binds = Binding::kGpu;  // what binds then
+  bool ceiling = false;           // a bound of what is possible: predicted_ns is the least that it may take
   std::vector<Assumption> assumptions;
   std::optional<NoPrediction> refused;  // then there are no times but those measured
+};
+
+// What happens in one window, in times since its begin.
+struct StripPart {
+  double start_ns = 0, end_ns = 0;
+  Binding what = Binding::kGpu;
+};
+struct WindowStrip {
+  double length_ns = 0;
+  std::vector<StripPart> host;  // of its thread: code, launching, waiting
+  std::vector<StripPart> gpu;   // while work runs on a GPU of its process; short ones and pauses between them are drawn as one
 };
 
 struct WhatIf {
@@ -54,6 +76,8 @@ struct WhatIf {
   std::optional<double> unprofiled_ns;  // the median window of passes without a tracer
   std::vector<Prediction> predictions;  // those asked for, or all that apply, the largest saving first
   std::vector<Prediction> sequence;     // the best change, then the best on top of it; each has all changes up to it
+  std::optional<WindowStrip> now;       // a window of median length as captured, without the tracer's part,
+  std::optional<WindowStrip> then;      // and the same one after the sequence
 };
 
 }  // namespace nl

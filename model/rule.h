@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/codes.h"
+#include "model/prediction.h"
 #include "model/time.h"
 
 // What rules conclude about a run, and a rule as its file has it: texts with line and column, not parsed yet. docs/rules.md
@@ -34,13 +35,14 @@ struct Finding {
   std::string plain;   // what is wrong, in everyday words; empty: the rule has none
   std::string action;  // what to do about it, in one sentence: "Use CUDA graphs for each step."; empty: see suggestions
   std::vector<FindingEvidence> evidence;
-  std::vector<std::string> suggestions;      // those that apply here
-  std::optional<double> gain_ns;             // at most this much of the run's measured time
-  std::optional<double> gain_share;          // of the measured span, 0..1
-  std::optional<double> gain_per_window_ns;  // of a stage's window: one prefill, one step
-  std::optional<double> gain_per_token_ns;   // of a generated token of one sequence
-  bool gain_unprofiled = false;              // both are without the time that profiling adds
-  std::string gain_note;                     // what the figure assumes; or why there is none
+  std::vector<std::string> suggestions;       // those that apply here
+  std::optional<double> gain_ns;              // at most this much of the run's measured time
+  std::optional<double> gain_share;           // of the measured span, 0..1
+  std::optional<double> gain_per_window_ns;   // of a stage's window: one prefill, one step
+  std::optional<double> gain_per_token_ns;    // of a generated token of one sequence
+  bool gain_unprofiled = false;               // both are without the time that profiling adds
+  std::string gain_note;                      // what the figure assumes; or why there is none
+  std::optional<Prediction> prediction = {};  // of the change that the rule names; the gain is what it predicts then
 };
 
 // A rule that could not be judged: its inputs are not in the capture.

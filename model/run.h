@@ -16,6 +16,7 @@
 #include "model/operator.h"
 #include "model/perturbation.h"
 #include "model/precision.h"
+#include "model/prediction.h"
 #include "model/rule.h"
 #include "model/session.h"
 #include "model/stage.h"
@@ -253,6 +254,7 @@ struct Run {
   Roofline roofline;
   std::vector<Finding> findings;  // what is worth the most first; those about the measurement last
   std::vector<Abstention> abstentions;
+  std::optional<WhatIf> what_if;  // of the stage that is the unit of the program; empty: nothing can be replayed
   Perturbation perturbation;
   Energy energy;
   std::optional<HostStacks> host;  // empty: the host was not sampled

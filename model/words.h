@@ -66,12 +66,14 @@ inline constexpr auto kKeys<SlowdownVerdict> = std::to_array<std::string_view>({
 template <>
 inline constexpr auto kKeys<RepeatsEnd> = std::to_array<std::string_view>({"fixed", "decided", "budget", "most repeats", "stopped"});
 template <>
-inline constexpr auto kKeys<Assumption> =
-    std::to_array<std::string_view>({"graph drops host code", "graph inputs copied", "wait not needed", "samples tell time", "runs beside",
-                                     "kernels scale alike", "host scales alike", "pinned rate", "fused as longest", "tracer per launch"});
+inline constexpr auto kKeys<Assumption> = std::to_array<std::string_view>(
+    {"graph drops host code", "graph inputs copied", "wait not needed", "samples tell time", "runs beside", "kernels scale alike",
+     "host scales alike", "pinned rate", "fused as longest", "tracer per launch", "copies overlap", "attention in one", "measured ceiling",
+     "batch by roofline", "host keeps pace", "weights are read", "scales with peaks"});
 template <>
 inline constexpr auto kKeys<NoPrediction> =
-    std::to_array<std::string_view>({"not replayed", "nothing to change", "already a graph", "no stacks", "no stage", "partial capture"});
+    std::to_array<std::string_view>({"not replayed", "nothing to change", "already a graph", "no stacks", "no stage", "partial capture",
+                                     "no ceiling", "unknown card", "unknown weights"});
 template <>
 inline constexpr auto kKeys<Binding> = std::to_array<std::string_view>({"gpu", "host code", "launches", "waits"});
 template <>

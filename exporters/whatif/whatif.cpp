@@ -33,6 +33,16 @@ const char* assumption_text(Assumption assumption) {
     case Assumption::kPinnedRate: return "Copies run at the rate of this trace's pinned copies, or of PCIe 5 where it has none.";
     case Assumption::kFusedAsLongest: return "A fused kernel takes as long as the longest of its parts.";
     case Assumption::kTracerPerLaunch: return "The tracer adds the same to each launch.";
+    case Assumption::kCopiesOverlap: return "Nothing that is launched after a copy needs what it copies in the same window.";
+    case Assumption::kAttentionInOne: return "Fused attention reads and writes each of its tensors once.";
+    case Assumption::kMeasuredCeiling: return "Kernels run as fast as the best of their kind was measured on this card.";
+    case Assumption::kBatchByRoofline:
+      return "At the low end kernels that have room on the GPU take as long as before; at the high end all take longer in proportion to "
+             "the "
+             "batch, but those that read weights.";
+    case Assumption::kHostKeepsPace: return "The host's code takes as long for the larger batch.";
+    case Assumption::kWeightsAreRead: return "Kernels that read weights take as long as the bytes that they read.";
+    case Assumption::kScalesWithPeaks: return "Each kernel is faster by the other card's memory or arithmetic, whichever is more.";
   }
   return "";
 }
@@ -46,6 +56,9 @@ std::string refusal_text(NoPrediction why) {
     case NoPrediction::kNoStacks: return "The host's code was not sampled: capture with mark.host_samples_hz.";
     case NoPrediction::kNoStage: return "The capture has no windows of this stage.";
     case NoPrediction::kPartial: return "The capture is not complete.";
+    case NoPrediction::kNoCeiling: return "The ceilings of this card were not measured: run nl-stage ceilings.";
+    case NoPrediction::kUnknownCard: return "The peaks of that card are not known: nl-stage doctor lists those that are.";
+    case NoPrediction::kUnknownWeights: return "The precision of the weights is not known.";
   }
   return "";
 }

@@ -13,6 +13,7 @@ namespace nl::cli {
 void add_backends(CLI::App& app, std::function<int()>& action);
 void add_bisect(CLI::App& app, std::function<int()>& action);
 void add_calibrate(CLI::App& app, std::function<int()>& action);
+void add_ceilings(CLI::App& app, std::function<int()>& action);
 void add_compare(CLI::App& app, std::function<int()>& action);
 void add_completion(CLI::App& app, std::function<int()>& action);
 void add_doctor(CLI::App& app, std::function<int()>& action);
@@ -46,10 +47,10 @@ void add_whatif(CLI::App& app, std::function<int()>& action);
 // All of them, in the order of --help.
 inline void add_verbs(CLI::App& app, std::function<int()>& action) {
   for (const auto add :
-       {add_run,   add_profile,    add_plan,        add_import,  add_report,        add_whatif, add_compare,  add_try,      add_bisect,
-        add_nodes, add_gate,       add_fingerprint, add_stats,   add_suite,         add_ls,     add_show,     add_tag,      add_note,
-        add_rm,    add_record,     add_trends,      add_export,  add_import_bundle, add_doctor, add_backends, add_validate, add_schema,
-        add_help,  add_completion, add_manual,      add_session, add_calibrate})
+       {add_run,    add_profile, add_plan,        add_import, add_report,        add_whatif,   add_compare,  add_try,      add_bisect,
+        add_nodes,  add_gate,    add_fingerprint, add_stats,  add_suite,         add_ls,       add_show,     add_tag,      add_note,
+        add_rm,     add_record,  add_trends,      add_export, add_import_bundle, add_doctor,   add_ceilings, add_backends, add_validate,
+        add_schema, add_help,    add_completion,  add_manual, add_session,       add_calibrate})
     add(app, action);
 }
 

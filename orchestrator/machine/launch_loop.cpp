@@ -1,6 +1,5 @@
 #include "orchestrator/machine/launch_loop.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -17,6 +16,7 @@
 #include "model/error.h"
 #include "model/input_bounds.h"
 #include "model/words.h"
+#include "orchestrator/machine/cuda_driver.h"
 
 namespace fs = std::filesystem;
 
@@ -26,58 +26,6 @@ namespace {
 constexpr int kBlocks = 120, kWarmUpBlocks = 10;
 constexpr int kCallsOfBlock = 200, kCallsAmidCode = 50;  // fewer than the driver queues: no call waits for the GPU
 constexpr std::size_t kCopyBytes = 1024;
-
-// The driver's functions, by the names under which libcuda.so.1 has exported them since CUDA 4.
-class CudaDriver {
- public:
-  explicit CudaDriver(const fs::path& library) : handle_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ == nullptr) refuse("the CUDA driver was not found", dlerror());
-    find(init, "cuInit");
-    find(driver_version, "cuDriverGetVersion");
-    find(device_get, "cuDeviceGet");
-    find(context_retain, "cuDevicePrimaryCtxRetain");
-    find(context_set, "cuCtxSetCurrent");
-    find(module_load, "cuModuleLoadData");
-    find(function_get, "cuModuleGetFunction");
-    find(stream_create, "cuStreamCreate");
-    find(stream_wait, "cuStreamSynchronize");
-    find(allocate, "cuMemAlloc_v2");
-    find(launch_kernel, "cuLaunchKernel");
-    find(copy_on_device, "cuMemcpyDtoDAsync_v2");
-  }
-  CudaDriver(const CudaDriver&) = delete;
-  CudaDriver& operator=(const CudaDriver&) = delete;
-  // Never unloaded: a tracer may have put itself into it.
-
-  using Handle = void*;
-  int (*init)(unsigned) = nullptr;
-  int (*driver_version)(int*) = nullptr;
-  int (*device_get)(int*, int) = nullptr;
-  int (*context_retain)(Handle*, int) = nullptr;
-  int (*context_set)(Handle) = nullptr;
-  int (*module_load)(Handle*, const void*) = nullptr;
-  int (*function_get)(Handle*, Handle, const char*) = nullptr;
-  int (*stream_create)(Handle*, unsigned) = nullptr;
-  int (*stream_wait)(Handle) = nullptr;
-  int (*allocate)(std::uint64_t*, std::size_t) = nullptr;
-  int (*launch_kernel)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**, void**) = nullptr;
-  int (*copy_on_device)(std::uint64_t, std::uint64_t, std::size_t, Handle) = nullptr;
-
-  static void check(int result, const char* what) {
-    if (result != 0) refuse(fmt::format("the CUDA driver does not {}", what), fmt::format("CUresult {}", result));
-  }
-
- private:
-  [[noreturn]] static void refuse(const std::string& what, const std::string& where) {
-    throw Error(ErrorKind::kTool, what, where, "nl-stage doctor says what is missing; --set perturbation.calibrate=off does without");
-  }
-  template <class Function>
-  void find(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(dlsym(handle_, name));
-    if (function == nullptr) refuse(fmt::format("the CUDA driver lacks {}", name), "libcuda.so.1");
-  }
-  void* handle_;
-};
 
 // A kernel that does nothing, as the driver compiles it itself. A driver may no longer know the oldest target, and a GPU the newest.
 std::string empty_kernel(const char* version, const char* target) {
@@ -125,13 +73,7 @@ constexpr std::array<OtherCode, kFunctions> kOtherCode = all_other_code(std::mak
 class Loops {
  public:
   explicit Loops(const CudaDriver& cuda) : cuda_(cuda), words_(kWords) {
-    int device = 0;
-    CudaDriver::Handle context = nullptr;
-    CudaDriver::check(cuda.init(0), "start");
-    CudaDriver::check(cuda.device_get(&device, 0), "show a GPU");
-    CudaDriver::check(cuda.context_retain(&context, device), "make a context");
-    CudaDriver::check(cuda.context_set(context), "take its context");
-    CudaDriver::check(cuda.stream_create(&stream_, 1), "make a stream");
+    stream_ = cuda.start();
     CudaDriver::check(cuda.allocate(&memory_, 2 * kCopyBytes), "give memory");
     kernel_ = load_kernel(cuda);
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = i * 0xBF58476D1CE4E5B9ULL;

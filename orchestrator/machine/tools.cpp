@@ -49,6 +49,14 @@ const std::vector<Place> kCuptiPlaces = {
     {"/usr/local/lib/python3*/*-packages/nvidia/*/lib/libcupti.so*", ""},
     {"/usr/lib/python3*/*-packages/nvidia/*/lib/libcupti.so*", ""},
 };
+const std::vector<Place> kCublasPlaces = {
+    {"/usr/local/cuda*/lib64/libcublasLt.so.*", ""},
+    {"/usr/local/cuda*/targets/*/lib/libcublasLt.so.*", ""},
+    {"/usr/lib/*/libcublasLt.so.*", ""},
+    {"/usr/lib64/libcublasLt.so.*", ""},
+    {"/usr/local/lib/python3*/*-packages/nvidia/*/lib/libcublasLt.so.*", ""},
+    {"/usr/lib/python3*/*-packages/nvidia/*/lib/libcublasLt.so.*", ""},
+};
 constexpr const char* kNvmlName = "libnvidia-ml.so.1";
 const std::vector<Place> kNvmlPlaces = {
     {"/usr/lib/*/libnvidia-ml.so.1", ""},
@@ -213,6 +221,8 @@ void learn_options(Toolset& tools, const Host& host) {
 }  // namespace
 
 fs::path find_nvml(const ToolOptions& overrides, const Host& host) { return nvml_file(overrides, host).value_or(kNvmlName); }
+
+fs::path find_cublas_lt(const Host& host) { return find_library({}, "libcublasLt.so", kCublasPlaces, host).value_or("libcublasLt.so.12"); }
 
 Toolset find_tools(const ToolOptions& overrides, const Host& host) {
   Toolset tools;

@@ -53,6 +53,9 @@ Toolset find_tools(const ToolOptions& overrides, const Host& host = host_itself(
 // Only NVML, for callers that cannot wait for the rest: its file, or its name for the loader.
 std::filesystem::path find_nvml(const ToolOptions& overrides, const Host& host);
 
+// The library of matrix products, in CUDA's folders or Python's packages: its file, or its name for the loader.
+std::filesystem::path find_cublas_lt(const Host& host = host_itself());
+
 // "NVIDIA Nsight Systems version 2022.4.2.1-df9881f", "Version 2025.3.1.0 (build 36398880)"
 ToolVersion parse_tool_version(std::string_view text);
 

@@ -35,6 +35,19 @@ int cuModuleGetFunction(void** function, void*, const char* name) {
 }
 int cuStreamCreate(void** stream, unsigned) { return *stream = &something, 0; }
 int cuStreamSynchronize(void*) { return 0; }
+int cuDeviceGetName(char* name, int length, int) { return std::strncpy(name, "NVIDIA Stand-in", static_cast<std::size_t>(length)), 0; }
+int cuDeviceGetUuid(std::uint8_t* uuid, int) {
+  for (int i = 0; i < 16; ++i) uuid[i] = static_cast<std::uint8_t>(i);
+  return 0;
+}
+int cuEventCreate(void** event, unsigned) { return *event = &something, 0; }
+int cuEventRecord(void*, void*) { return 0; }
+int cuEventElapsedTime(float* ms, void*, void*) { return *ms = 2, 0; }
+int cuMemFree_v2(std::uint64_t) { return 0; }
+int cuMemAllocHost_v2(void** memory, std::size_t) { return *memory = &something, 0; }
+int cuMemFreeHost(void*) { return 0; }
+int cuMemcpyHtoDAsync_v2(std::uint64_t, const void*, std::size_t, void*) { return 0; }
+int cuMemcpyDtoHAsync_v2(void*, std::uint64_t, std::size_t, void*) { return 0; }
 int cuMemAlloc_v2(std::uint64_t* memory, std::size_t) { return *memory = 4096, 0; }
 int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**) {
   return spend_ns(200), 0;

@@ -27,7 +27,11 @@ struct Knowledge {
   Rules rules;
   AnalysisOptions options;
   TracingKnowledge tracing = {};
+  std::vector<DeviceCeilings> ceilings = {};  // of the cards that were measured here
 };
+
+// All of a run but its findings, and what a change would bring.
+Run figures_of(const Evidence& evidence, const Knowledge& knowledge, const StagedTrace& staged);
 
 // Makes a run of the evidence, captured here or imported. It is the only place that builds a Run, and reads no clock, no files and no
 // environment.

@@ -5,18 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/figures/efficiency/device_peaks.h"
+#include "analysis/figures/overhead/tracing_cost.h"
 #include "model/headline.h"
 
 namespace nl::analysis {
 namespace {
-
-std::string asked_stage(const Run& run, const std::string& asked) {
-  if (!asked.empty()) return asked;
-  if (stage_named(run, run.workload.verdict.unit_stage) != nullptr) return run.workload.verdict.unit_stage;
-  const auto longest = std::max_element(run.stages.begin(), run.stages.end(),
-                                        [](const StageEntry& a, const StageEntry& b) { return a.wall.total_ns < b.wall.total_ns; });
-  return longest != run.stages.end() ? longest->name : "";
-}
 
 // The functions of the user's own code that the GPU waits for most.
 std::vector<NamedChange> own_functions(const Run& run, const std::string& stage) {
@@ -33,36 +27,160 @@ std::vector<NamedChange> own_functions(const Run& run, const std::string& stage)
   return changes;
 }
 
+TracerPart tracer_part(const Run& run, const StagedTrace& staged, const Knowledge& knowledge) {
+  const auto launch = launch_cost(run, staged.trace.processes, knowledge.tracing);
+  return launch ? TracerPart{launch->low_ns, launch->high_ns} : TracerPart{};
+}
+
+// Of the bytes that weights have now.
+std::optional<double> left_of_weights(const Run& run, DataType to) {
+  const double now = bits_of(run.model.weights_precision), then = bits_of(to);
+  return now > 0 && then > 0 ? std::optional(std::min(1.0, then / now)) : std::nullopt;
+}
+
+// Of a kernel's time on another card: as its memory or as its arithmetic is faster.
+OtherCard other_card(const Run& run, const Knowledge& knowledge, OtherCard card) {
+  Device named;
+  named.name = card.name;
+  const DevicePeaks then = device_peaks(named, knowledge.devices);
+  if (!run.peaks || !run.peaks->bytes_per_s || !then.bytes_per_s) return card;
+  const double memory = *run.peaks->bytes_per_s / *then.bytes_per_s;
+  card.least = card.most = memory;
+  for (const auto& [type, flops] : run.peaks->flops_per_s) {
+    const auto other = then.flops_per_s.find(type);
+    if (other == then.flops_per_s.end() || other->second <= 0 || data_type_of(type) == DataType::kF64) continue;
+    card.least = std::min(*card.least, flops / other->second);
+    card.most = std::max(*card.most, flops / other->second);
+  }
+  return card;
+}
+
+double least_ns(const DeviceCeilings& card, const RooflinePoint& point) {
+  constexpr double kSecond = 1e9;
+  double least = card.copy_bytes_per_s ? point.dram_bytes / *card.copy_bytes_per_s * kSecond : 0;
+  const bool tensor = point.precision.starts_with("tensor ");
+  const auto rate = card.gemm_flops_per_s.find(tensor ? point.precision.substr(7) : point.precision);
+  if (rate != card.gemm_flops_per_s.end()) least = std::max(least, point.flops / rate->second * kSecond);
+  return least;
+}
+
+// Of the kernels whose work ncu counted: of their time, at the rates that this card reached in `nl-stage ceilings`.
+KernelsAtCeiling at_ceiling(const Run& run, const Knowledge& knowledge, KernelsAtCeiling kernels) {
+  const Device* device = working_device(run);
+  const auto card = std::find_if(knowledge.ceilings.begin(), knowledge.ceilings.end(), [&](const DeviceCeilings& each) {
+    return device != nullptr && (each.uuid == device->uuid || (device->uuid.empty() && each.name == device->name));
+  });
+  if (card == knowledge.ceilings.end()) return kernels;
+  for (const RooflinePoint& point : run.roofline.points)
+    if (point.kernel.find(kernels.name) != std::string::npos && point.duration_ns > 0)
+      kernels.left[point.kernel] = least_ns(*card, point) / static_cast<double>(point.duration_ns);
+  return kernels;
+}
+
+const StageEfficiency* efficiency_named(const Run& run, const std::string& stage) {
+  const auto found =
+      std::find_if(run.efficiency.begin(), run.efficiency.end(), [&](const StageEfficiency& each) { return each.stage == stage; });
+  return found != run.efficiency.end() ? &*found : nullptr;
+}
+
+// Nothing where neither the run nor the user knows it, or the trace has no such windows.
+std::optional<UnprofiledWindow> unprofiled_window(const Run& run, const StagedTrace& staged, const std::string& stage,
+                                                  std::optional<double> known_ns) {
+  const StageEntry* entry = stage_named(run, stage);
+  if (!known_ns && entry != nullptr) known_ns = unprofiled_ns(run, *entry);
+  if (!known_ns || staged.table.find(stage) == kNone) return std::nullopt;
+  return UnprofiledWindow{stage, *known_ns};
+}
+
+bool is_whole(const Run& run) { return run.status == RunStatus::kComplete && !is_incomplete(run); }
+
 }  // namespace
 
-WhatIf what_if(const Evidence& evidence, const Knowledge& knowledge, const WhatIfQuestion& question) {
-  const Run run = analyse(evidence, knowledge);
+RunReplay::RunReplay(const Run& run, const StagedTrace& staged, const Knowledge& knowledge, const std::string& stage,
+                     std::optional<double> unprofiled_ns, std::size_t most_works)
+    : run_(run), knowledge_(knowledge), staged_(staged), unprofiled_(unprofiled_window(run, staged, stage, unprofiled_ns)),
+      most_works_(most_works) {}
+
+const Predictor& RunReplay::predictor(const std::string& stage) const {
+  const Trace& trace = staged_.trace;
+  const bool whole = trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() <= most_works_;
+  std::unique_ptr<Predictor>& made = predictors_[whole ? "" : stage];
+  if (!made)
+    made = std::make_unique<Predictor>(staged_, PredictorOptions{tracer_part(run_, staged_, knowledge_), unprofiled_, most_works_, stage});
+  return *made;
+}
+
+NamedChange RunReplay::informed(NamedChange named, const std::string& stage) const {
+  if (auto* batch = std::get_if<LargerBatch>(&named.change)) {
+    const StageEfficiency* efficiency = efficiency_named(run_, stage);
+    if (efficiency != nullptr) batch->arithmetic_share = efficiency->mfu_busy;
+  } else if (auto* weights = std::get_if<SmallerWeights>(&named.change)) {
+    weights->left = left_of_weights(run_, weights->to);
+  } else if (auto* card = std::get_if<OtherCard>(&named.change)) {
+    *card = other_card(run_, knowledge_, std::move(*card));
+  } else if (auto* kernels = std::get_if<KernelsAtCeiling>(&named.change)) {
+    *kernels = at_ceiling(run_, knowledge_, std::move(*kernels));
+  }
+  return named;
+}
+
+Prediction RunReplay::predict(const std::string& stage, std::vector<NamedChange> changes) const {
+  for (NamedChange& change : changes) change = informed(std::move(change), stage);
+  Prediction prediction = predictor(stage).predict(stage, changes);
+  if (!is_whole(run_)) prediction.refused = NoPrediction::kPartial;
+  return prediction;
+}
+
+WhatIf RunReplay::as_it_is(const std::string& stage) const {
   WhatIf result;
-  result.name = run.name;
-  result.stage = asked_stage(run, question.stage);
-  const StagedTrace staged(evidence.trace, knowledge.options.warmup);
-  const auto launch = launch_cost(run, evidence.trace.processes, knowledge.tracing);
-  const Predictor predictor(staged, launch ? TracerPart{launch->low_ns, launch->high_ns} : TracerPart{});
-  const Prediction now = predictor.predict(result.stage, {});
-  if (run.status == RunStatus::kPartial || run.status == RunStatus::kInterrupted || run.status == RunStatus::kFailed || now.refused) {
-    Prediction none = now;
-    for (const NamedChange& change : question.changes) none.changes.push_back(change.text);
-    if (!none.refused) none.refused = NoPrediction::kPartial;
-    result.predictions.push_back(none);
-    return result;
-  }
-  result.replay_error = predictor.replay_error(result.stage);
-  result.binds = now.binds;
-  if (const StageEntry* stage = stage_named(run, result.stage)) result.unprofiled_ns = unprofiled_ns(run, *stage);
-  if (!question.changes.empty()) {
-    result.predictions.push_back(predictor.predict(result.stage, question.changes));
-    return result;
-  }
+  result.name = run_.name;
+  result.stage = stage;
+  result.replay_error = predictor(stage).replay_error(stage);
+  if (unprofiled_ && unprofiled_->stage == stage) result.unprofiled_ns = unprofiled_->ns;
+  return result;
+}
+
+void RunReplay::explore(WhatIf& result) const {
+  const Predictor& predictor = this->predictor(result.stage);
   std::vector<NamedChange> changes = predictor.candidates(result.stage);
-  for (NamedChange& change : own_functions(run, result.stage)) changes.push_back(std::move(change));
+  for (NamedChange& change : own_functions(run_, result.stage)) changes.push_back(std::move(change));
   result.predictions = predictor.ranked(result.stage, changes);
   result.sequence = predictor.best_sequence(result.stage, std::move(changes));
+  if (result.sequence.empty()) return;
+  std::vector<NamedChange> made;
+  for (const std::string& change : result.sequence.back().changes) made.push_back(change_of(change));
+  result.now = predictor.strip(result.stage, {});
+  result.then = predictor.strip(result.stage, made);
+}
+
+std::optional<WhatIf> RunReplay::everything(const std::string& stage) const {
+  const Prediction now = predict(stage, {});
+  if (now.refused || now.unperturbed_ns <= 0) return std::nullopt;
+  WhatIf result = as_it_is(stage);
+  result.binds = now.binds;
+  explore(result);
   return result;
+}
+
+WhatIf RunReplay::answer(const std::string& stage, const std::vector<NamedChange>& changes) const {
+  WhatIf result = as_it_is(stage);
+  const Prediction now = predict(stage, {});
+  if (now.refused) {
+    result.predictions.push_back(now);
+    for (const NamedChange& change : changes) result.predictions.back().changes.push_back(change.text);
+    return result;
+  }
+  result.binds = now.binds;
+  if (changes.empty()) explore(result);
+  else result.predictions.push_back(predict(stage, changes));
+  return result;
+}
+
+WhatIf what_if(const Evidence& evidence, const Knowledge& knowledge, const WhatIfQuestion& question) {
+  const StagedTrace staged(evidence.trace, knowledge.options.warmup);
+  const Run run = figures_of(evidence, knowledge, staged);
+  const std::string stage = question.stage.empty() ? stage_to_predict(run) : question.stage;
+  return RunReplay(run, staged, knowledge, stage, question.unprofiled_ns).answer(stage, question.changes);
 }
 
 }  // namespace nl::analysis

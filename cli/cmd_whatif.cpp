@@ -1,15 +1,15 @@
 #include <fmt/format.h>
 
+#include <functional>
+#include <map>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "analysis/what_if.h"
 #include "cli/output.h"
-#include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "exporters/whatif/whatif.h"
-#include "model/error.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/import.h"
 #include "orchestrator/process/activity.h"
@@ -21,41 +21,20 @@ namespace {
 
 struct WhatIfFlags {
   std::string capture, stage, ledger;
-  std::vector<std::string> sets, graphs, waits, functions, beside, kernels, fused;
-  double host_speed = 1;
-  bool pinned = false, json = false;
+  std::vector<std::string> sets;
+  std::map<std::string, std::vector<std::string>, std::less<>> values;  // of the changes, by flag
+  double unprofiled_ms = 0;
+  bool pinned = false, overlap_copies = false, json = false;
 };
-
-// "audit_tokens=0": what stands before the last sign, and a factor that is not negative.
-std::pair<std::string, double> scaled(const std::string& text, const char* flag) {
-  const auto equals = text.rfind('=');
-  try {
-    if (equals != std::string::npos && equals > 0) {
-      std::size_t read = 0;
-      const double factor = std::stod(text.substr(equals + 1), &read);
-      if (read == text.size() - equals - 1 && factor >= 0 && factor <= 1000) return {text.substr(0, equals), factor};
-    }
-  } catch (const std::logic_error&) {
-  }
-  throw Error(ErrorKind::kUsage, fmt::format("'{}' is not a name and a factor", text), flag, fmt::format("write {} NAME=0.5", flag));
-}
 
 std::vector<analysis::NamedChange> changes_of(const WhatIfFlags& flags) {
   std::vector<analysis::NamedChange> changes;
-  for (const std::string& where : flags.waits) changes.push_back({"--without-wait " + where, analysis::WithoutWait{where}});
-  for (const std::string& text : flags.functions) {
-    const auto [name, factor] = scaled(text, "--host");
-    changes.push_back({"--host " + text, analysis::FasterFunction{name, factor}});
+  for (const std::string_view flag : analysis::change_flags()) {
+    if ((flag == "--pinned" && flags.pinned) || (flag == "--overlap-copies" && flags.overlap_copies))
+      changes.push_back(analysis::change_of(std::string(flag), ""));
+    if (const auto given = flags.values.find(flag); given != flags.values.end())
+      for (const std::string& value : given->second) changes.push_back(analysis::change_of(std::string(flag), value));
   }
-  for (const std::string& name : flags.beside) changes.push_back({"--async " + name, analysis::AsyncFunction{name}});
-  for (const std::string& text : flags.kernels) {
-    const auto [name, factor] = scaled(text, "--kernel");
-    changes.push_back({"--kernel " + text, analysis::FasterKernels{name, factor}});
-  }
-  if (!flags.fused.empty()) changes.push_back({"--fuse elementwise", analysis::FusedElementwise{}});
-  if (flags.pinned) changes.push_back({"--pinned", analysis::PinnedCopies{}});
-  if (flags.host_speed != 1) changes.push_back({fmt::format("--host-speed {}", flags.host_speed), analysis::FasterHost{flags.host_speed}});
-  for (const std::string& stage : flags.graphs) changes.push_back({"--graph " + stage, analysis::StageAsGraph{stage}});
   return changes;
 }
 
@@ -69,7 +48,8 @@ int what_if(const WhatIfFlags& flags) {
   WhatIf result;
   const orchestrator::Activity replaying("replaying " + flags.capture);
   orchestrator::with_evidence(request, launcher, [&](const Evidence& evidence, const analysis::Knowledge& knowledge) {
-    result = analysis::what_if(evidence, knowledge, {flags.stage, changes});
+    result = analysis::what_if(evidence, knowledge,
+                               {flags.stage, changes, flags.unprofiled_ms > 0 ? std::optional(flags.unprofiled_ms * 1e6) : std::nullopt});
   });
   if (flags.json) write_data(exporters::whatif_json(result));
   else write_text(is_terminal(stdout) ? exporters::whatif_text(result, line_width()) : exporters::whatif_markdown(result));
@@ -85,20 +65,28 @@ void add_whatif(CLI::App& app, std::function<int()>& action) {
       ->required()
       ->type_name("RUN");
   verb->add_option("--stage", flags->stage, "whose time is predicted; default: the unit of the program")->type_name("STAGE");
-  const auto several = [&](const char* flag, std::vector<std::string>& to, const char* help, const char* type) {
-    verb->add_option(flag, to, help)->allow_extra_args(false)->type_name(type);
+  const auto several = [&](const char* flag, const char* help, const char* type) {
+    verb->add_option(flag, flags->values[flag], help)->allow_extra_args(false)->type_name(type);
   };
-  several("--graph", flags->graphs, "the launches of this stage become CUDA graphs; repeatable", "STAGE");
-  several("--without-wait", flags->waits, "these calls do not wait for the GPU; repeatable", "CALL|FILE:LINE");
-  several("--host", flags->functions, "the time in a function of the program, of 1; repeatable", "FUNCTION=FACTOR");
-  several("--async", flags->beside, "this function of the program runs beside its caller, on another thread; repeatable", "FUNCTION");
-  several("--kernel", flags->kernels, "the time of kernels whose name contains this, of 1; repeatable", "NAME=FACTOR");
-  verb->add_option("--fuse", flags->fused, "kernels of this kind that follow each other become one")
-      ->allow_extra_args(false)
-      ->type_name("KIND")
-      ->check(CLI::IsMember({"elementwise"}));
+  several("--graph", "the launches of this stage become CUDA graphs; repeatable", "STAGE");
+  several("--without-wait", "these calls do not wait for the GPU, or all; repeatable", "CALL|FILE:LINE|all");
+  several("--host", "the time in a function of the program, of 1; repeatable", "FUNCTION=FACTOR");
+  several("--async", "this function of the program runs beside its caller, on another thread; repeatable", "FUNCTION");
+  several("--kernel", "the time of kernels whose name contains this, of 1, or at the ceilings of this card; repeatable",
+          "NAME=FACTOR|NAME=ceiling");
+  several("--kind", "the time of kernels of this kind (gemm, attention, elementwise, copy …), of 1; repeatable", "KIND=FACTOR");
+  several("--operator", "the time of kernels that this operator or module launches, of 1; repeatable", "NAME=FACTOR");
+  several("--fuse", "kernels of this kind that follow each other become one: elementwise, attention", "KIND");
   verb->add_flag("--pinned", flags->pinned, "copies between host and GPU use pinned memory");
-  verb->add_option("--host-speed", flags->host_speed, "the host is so many times as fast")->type_name("TIMES")->check(between(0.01, 100.0));
+  verb->add_flag("--overlap-copies", flags->overlap_copies, "copies to the GPU run beside its other work, a step ahead");
+  several("--batch", "so many times the sequences in each step; an interval by the roofline of each kernel", "TIMES");
+  several("--weights", "weights of this type: what their bytes bring at best", "TYPE");
+  several("--device", "another card, by its name: what its peaks bring at best", "NAME");
+  several("--host-speed", "the host is so many times as fast", "TIMES");
+  verb->add_option("--unprofiled", flags->unprofiled_ms,
+                   "what the stage takes without a profiler, where you know it; default: that of the run's unprofiled passes")
+      ->type_name("MS")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--ledger", flags->ledger, "where names are looked up; default: $NL_STAGE_LEDGER, or the user's own")
       ->type_name("PATH|URL");
   verb->add_option("--set", flags->sets, "set one key of the configuration; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
@@ -111,7 +99,8 @@ void add_whatif(CLI::App& app, std::function<int()>& action) {
       "Examples:\n"
       "  nl-stage whatif artifacts/runs/20250101-120000-llama-deep\n"
       "  nl-stage whatif last --graph decode_step\n"
-      "  nl-stage whatif run.sqlite --without-wait cudaStreamSynchronize --host audit_tokens=0 --json");
+      "  nl-stage whatif run.sqlite --without-wait cudaStreamSynchronize --host audit_tokens=0 --json\n"
+      "  nl-stage whatif last --batch 4 --weights fp8");
   verb->callback([flags, &action] { action = [flags] { return what_if(*flags); }; });
 }
 

@@ -191,6 +191,13 @@ const StageEntry* stage_named(const Run& run, std::string_view name) {
   return found_from(run.stages, next, [&](const StageEntry& stage) { return stage.name == name; });
 }
 
+std::string stage_to_predict(const Run& run) {
+  if (stage_named(run, run.workload.verdict.unit_stage) != nullptr) return run.workload.verdict.unit_stage;
+  const auto longest = std::max_element(run.stages.begin(), run.stages.end(),
+                                        [](const StageEntry& a, const StageEntry& b) { return a.wall.total_ns < b.wall.total_ns; });
+  return longest != run.stages.end() ? longest->name : "";
+}
+
 std::optional<double> unprofiled_ns(const StageSlowdown& slowdown) {
   std::vector<double> bare = slowdown.bare_ns;
   if (bare.empty()) return std::nullopt;

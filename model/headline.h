@@ -50,6 +50,8 @@ bool generates(const Run& run);
 bool is_incomplete(const Run& run);
 
 const StageEntry* stage_named(const Run& run, std::string_view name);
+// The stage whose windows are the program's units of work, else the one that takes the longest; empty: there is none.
+std::string stage_to_predict(const Run& run);
 // The median over the unprofiled passes of their median windows; nothing where there are no such passes.
 std::optional<double> unprofiled_ns(const StageSlowdown& slowdown);
 std::optional<double> unprofiled_ns(const Run& run, const StageEntry& stage);

@@ -58,6 +58,24 @@ DataType data_type_of(std::string_view text) {
   return text.empty() ? kNone : kOther;
 }
 
+int bits_of(DataType type) {
+  switch (type) {
+    case DataType::kF64: return 64;
+    case DataType::kF32:
+    case DataType::kTf32: return 32;
+    case DataType::kBf16:
+    case DataType::kF16: return 16;
+    case DataType::kFp8:
+    case DataType::kInt8: return 8;
+    case DataType::kFp4:
+    case DataType::kNf4:
+    case DataType::kInt4: return 4;
+    case DataType::kNone:
+    case DataType::kOther: break;
+  }
+  return 0;
+}
+
 bool is_low_precision(DataType type) { return type >= DataType::kFp8 && type <= DataType::kInt4; }
 
 // "int4 weights (gptq), bf16 compute"

@@ -32,6 +32,7 @@ inline constexpr auto kKeys<DataType> =
 // Of any spelling that is in use: "torch.bfloat16", "fp16", "float8_e4m3fn", "int4 (gptq)". The one place that makes a code of such a text.
 DataType data_type_of(std::string_view text);
 
+int bits_of(DataType type);            // 0: not known
 bool is_low_precision(DataType type);  // eight bits or fewer
 
 // Sets both precisions of the model from the text and the attributes that it has. What is computed in is known where it is told, and where

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +22,7 @@ enum class Assumption : std::uint8_t {
   kFusedAsLongest,      // a fused kernel takes as long as the longest of its parts
   kTracerPerLaunch,     // the tracer adds the same to each launch
   kCopiesOverlap,       // nothing that is launched after a copy needs what it copies before the next window
-  kAttentionInOne,      // an attention kernel that is fused reads and writes each tensor once
+  kAttentionInOne,      // fused attention takes between a quarter and all of the time of its two products
   kMeasuredCeiling,     // kernels run as fast as the best of their kind was measured on this card
   kBatchByRoofline,     // kernels that fill the GPU take longer in proportion to the batch, others as long as before
   kHostKeepsPace,       // the host does the same for the larger batch
@@ -55,6 +56,7 @@ struct Prediction {
   bool ceiling = false;           // a bound of what is possible: predicted_ns is the least that it may take
   std::vector<Assumption> assumptions;
   std::optional<NoPrediction> refused;  // then there are no times but those measured
+  double saving() const { return unperturbed_ns > 0 ? std::clamp(1 - predicted_ns / unperturbed_ns, 0.0, 1.0) : 0; }  // of the time
 };
 
 // What happens in one window, in times since its begin.

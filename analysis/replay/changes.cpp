@@ -6,22 +6,19 @@
 #include <utility>
 
 #include "analysis/account/launch_waits.h"
-#include "analysis/trace/kernel_class.h"
+#include "analysis/replay/gpu_changes.h"
 
 namespace nl::analysis {
 namespace {
 
-constexpr Ns kGraphLaunch = 6'000;           // of the call, on an H200 without a tracer
-constexpr Ns kGraphNode = 8;                 // more for each node
-constexpr Ns kGraphGap = 200;                // between the nodes of a graph
-constexpr Ns kGraphInputs = 3'000;           // a small copy or two before it
-constexpr Ns kPinnedCall = 6'000;            // of a copy that only has to be queued
-constexpr double kPinnedRate = 50;           // bytes a nanosecond over PCIe 5 with 16 lanes
-constexpr std::uint8_t kPageableMemory = 1;  // as CUPTI numbers kinds of memory
+constexpr Ns kGraphLaunch = 6'000;  // of the call, on an H200 without a tracer
+constexpr Ns kGraphNode = 8;        // more for each node
+constexpr Ns kGraphGap = 200;       // between the nodes of a graph
+constexpr Ns kGraphInputs = 3'000;  // a small copy or two before it
 
-class Changer {
+class HostChanges {
  public:
-  Changer(const StagedTrace& staged, ReplayGraph& graph) : staged_(staged), trace_(staged.trace), graph_(graph) {}
+  HostChanges(const StagedTrace& staged, ReplayGraph& graph) : staged_(staged), trace_(staged.trace), graph_(graph) {}
 
   ChangeEffect operator()(const StageAsGraph& change) {
     const std::uint32_t stage = staged_.table.find(change.stage);
@@ -54,8 +51,11 @@ class Changer {
   ChangeEffect operator()(const WithoutWait& change) {
     const auto colon = change.where.rfind(':');
     if (colon == std::string::npos) {
+      const auto named = [&](const ReplayCall& call) {
+        return change.where == kEveryWait || trace_.strings[trace_.api_calls[call.api].name].starts_with(change.where);
+      };
       for (std::uint32_t i = 0; i < graph_.calls.size(); ++i)
-        if (graph_.calls[i].waits > 0 && trace_.strings[trace_.api_calls[graph_.calls[i].api].name].starts_with(change.where)) drop_wait(i);
+        if (graph_.calls[i].waits > 0 && named(graph_.calls[i])) drop_wait(i);
     } else {
       if (trace_.host.samples.empty()) return refused(NoPrediction::kNoStacks);
       drop_waits_of_line(change.where.substr(0, colon), change.where.substr(colon + 1));
@@ -75,16 +75,6 @@ class Changer {
     return effect;
   }
 
-  ChangeEffect operator()(const FasterKernels& change) {
-    const std::vector<bool> named = shapes_with([&](const std::string& name) { return name.find(change.name) != std::string::npos; });
-    for (ReplayWork& work : graph_.works) {
-      if (!is_kernel_of(named, work)) continue;
-      work.duration_ns = scaled(work.duration_ns, change.factor);
-      ++touched_;
-    }
-    return touched_ > 0 ? done({Assumption::kKernelsScaleAlike}) : refused(NoPrediction::kNothingToChange);
-  }
-
   ChangeEffect operator()(const FasterHost& change) {
     for (ReplayCall& call : graph_.calls) {
       call.code_ns = scaled(call.code_ns, 1 / change.times);
@@ -92,42 +82,6 @@ class Changer {
       ++touched_;
     }
     return touched_ > 0 ? done({Assumption::kHostScalesAlike}) : refused(NoPrediction::kNothingToChange);
-  }
-
-  ChangeEffect operator()(const PinnedCopies&) {
-    const double to_gpu = pinned_rate(MemOpKind::kHostToDevice), from_gpu = pinned_rate(MemOpKind::kDeviceToHost);
-    for (ReplayWork& work : graph_.works) {
-      if (work.kind != ReplayWorkKind::kCopy) continue;
-      const MemOp& op = trace_.mem_ops[work.row];
-      if (op.src_kind != kPageableMemory && op.dst_kind != kPageableMemory) continue;
-      work.duration_ns = std::min(
-          work.duration_ns,
-          static_cast<Ns>(static_cast<double>(op.bytes) / (op.kind == MemOpKind::kDeviceToHost ? from_gpu : to_gpu)) + graph_.usual.gap_ns);
-      // A copy to the GPU is neither staged nor waited for then; the host reads what a copy from it brings.
-      if (op.kind == MemOpKind::kHostToDevice && work.call != kNone) {
-        ReplayCall& call = graph_.calls[work.call];
-        call.waits = 0;
-        call.own_ns = std::min(call.own_ns, kPinnedCall);
-      }
-      ++touched_;
-    }
-    return touched_ > 0 ? done({Assumption::kPinnedRate}) : refused(NoPrediction::kNothingToChange);
-  }
-
-  ChangeEffect operator()(const FusedElementwise&) {
-    const std::vector<bool> elementwise =
-        shapes_with([](const std::string& name) { return classify_kernel(name) == KernelClass::kElementwise; });
-    std::vector<std::uint32_t> head(graph_.works.size(), kNone);  // of the chain that a work is in
-    for (std::uint32_t i = 0; i < graph_.works.size(); ++i) {
-      ReplayWork& work = graph_.works[i];
-      if (!is_kernel_of(elementwise, work) || work.call == kNone || work.collective != kNone) continue;
-      const std::uint32_t before = work.before;
-      const bool follows = before != kNone && head[before] != kNone && graph_.calls[work.call].previous == graph_.works[before].call &&
-                           graph_.calls[work.call].waits == 0;
-      head[i] = follows ? head[before] : i;
-      if (follows) fuse_into(graph_.works[head[i]], work);
-    }
-    return touched_ > 0 ? done({Assumption::kFusedAsLongest}) : refused(NoPrediction::kNothingToChange);
   }
 
   ChangeEffect operator()(const WithoutTracer& change) {
@@ -146,9 +100,14 @@ class Changer {
   }
 
  private:
-  static Ns scaled(Ns time, double factor) { return static_cast<Ns>(static_cast<double>(time) * factor); }
-  static ChangeEffect refused(NoPrediction why) { return {0, {}, false, {}, why}; }
-  ChangeEffect done(std::vector<Assumption> assumptions) const { return {touched_, sampled_, false, std::move(assumptions), std::nullopt}; }
+  static ChangeEffect refused(NoPrediction why) { return refused_change(why); }
+  ChangeEffect done(std::vector<Assumption> assumptions) const {
+    ChangeEffect effect;
+    effect.touched = touched_;
+    effect.sampled = sampled_;
+    effect.assumptions = std::move(assumptions);
+    return effect;
+  }
 
   ChangeEffect scale_function(const std::string& name, double factor) {
     if (trace_.host.samples.empty()) return refused(NoPrediction::kNoStacks);
@@ -160,20 +119,6 @@ class Changer {
 
   CallSpan calls_between(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
     return analysis::calls_between(graph_, thread, start_ns, end_ns);
-  }
-
-  // By shape: whether its name is wanted.
-  template <class Wanted>
-  std::vector<bool> shapes_with(Wanted wanted) const {
-    std::vector<bool> shapes(trace_.shapes.size());
-    for (std::size_t i = 0; i < shapes.size(); ++i) shapes[i] = wanted(trace_.strings[trace_.shapes[i].name]);
-    return shapes;
-  }
-
-  bool is_kernel_of(const std::vector<bool>& shapes, const ReplayWork& work) const {
-    if (work.kind != ReplayWorkKind::kKernel) return false;
-    const std::uint32_t shape = trace_.kernels[work.row].shape;
-    return shape < shapes.size() && shapes[shape];
   }
 
   bool fits_into_graph(std::uint32_t index) const {
@@ -325,7 +270,9 @@ class Changer {
   void each_sample(Visit visit) const {
     const auto samples = samples_by_thread(trace_);
     for (std::uint32_t thread = 0; thread < samples.size(); ++thread)
-      for (const std::uint32_t sample : samples[thread]) visit(thread, trace_.host.samples[sample]);
+      for (const std::uint32_t sample : samples[thread])
+        if (trace_.host.samples[sample].time_ns >= graph_.from_ns && trace_.host.samples[sample].time_ns < graph_.to_ns)
+          visit(thread, trace_.host.samples[sample]);
   }
 
   // The call before which the thread was in its own code then; kNone: it was in a call, or made none afterwards.
@@ -425,26 +372,6 @@ class Changer {
       if (graph_.calls[call].waits > 0) drop_wait(call);
   }
 
-  // Of the pinned copies of this trace that are large enough to show it, else of the bus.
-  double pinned_rate(MemOpKind kind) const {
-    constexpr std::uint64_t kLarge = 1 << 20;
-    double bytes = 0, time = 0;
-    for (const MemOp& op : trace_.mem_ops)
-      if (op.kind == kind && op.bytes >= kLarge && op.src_kind != kPageableMemory && op.dst_kind != kPageableMemory) {
-        bytes += static_cast<double>(op.bytes);
-        time += static_cast<double>(op.end_ns - op.start_ns);
-      }
-    return time > 0 ? bytes / time : kPinnedRate;
-  }
-
-  void fuse_into(ReplayWork& head, ReplayWork& work) {
-    head.duration_ns = std::max(head.duration_ns, work.duration_ns);
-    work.duration_ns = work.gap_ns = work.latency_ns = work.delay_ns = 0;
-    ReplayCall& call = graph_.calls[work.call];
-    call.own_ns = call.code_ns = 0;
-    ++touched_;
-  }
-
   const StagedTrace& staged_;
   const Trace& trace_;
   ReplayGraph& graph_;
@@ -454,10 +381,16 @@ class Changer {
   std::set<std::uint32_t> dropped_;  // calls whose waits went
 };
 
+struct Changes : HostChanges, GpuChanges {
+  Changes(const StagedTrace& staged, ReplayGraph& graph, End end) : HostChanges(staged, graph), GpuChanges(staged.trace, graph, end) {}
+  using HostChanges::operator();
+  using GpuChanges::operator();
+};
+
 }  // namespace
 
-ChangeEffect make_change(const Change& change, const StagedTrace& staged, ReplayGraph& graph) {
-  return std::visit(Changer(staged, graph), change);
+ChangeEffect make_change(const Change& change, const StagedTrace& staged, ReplayGraph& graph, End end) {
+  return std::visit(Changes(staged, graph, end), change);
 }
 
 }  // namespace nl::analysis

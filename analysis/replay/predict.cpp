@@ -6,8 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "analysis/replay/excerpt.h"
+#include "analysis/replay/strip.h"
 #include "analysis/statistics/bootstrap.h"
-#include "analysis/trace/covered_time.h"
 #include "analysis/trace/gpu_lanes.h"
 
 namespace nl::analysis {
@@ -18,17 +19,45 @@ constexpr double kMostReplayError = 0.05;
 // next, so much of the logarithm of what changes, the tracer's part and the chance of samples. All together times kReach, by which nine in ten of the
 // predictions of docs/whatif.md have the measured time in their interval.
 constexpr double kLeastReach = 0.03, kLeastReachOfHost = 0.08, kReachOfChange = 0.1, kReach = 1.8;
-constexpr double kLeastSaving = 0.005;  // of the stage: less is not worth a row
+constexpr double kMostLaunchNs = 12'000;  // that a tracer was seen to add to a launch
+constexpr double kLeastSaving = 0.005;    // of the stage: less is not worth a row
 
 }  // namespace
 
-Predictor::Predictor(const StagedTrace& staged, const TracerPart& tracer)
-    : staged_(staged), unperturbed_(replay_graph(staged.trace)), windows_(staged.table.stages().size()),
+// Whole windows of the stage, from one in the middle to both sides.
+ReplayGraph Predictor::graph_of(const StagedTrace& staged, const PredictorOptions& options) {
+  ReplayGraph graph = replay_graph(staged.trace);
+  if (graph.works.size() <= options.most_works) return graph;
+  const std::uint32_t stage = staged.table.find(options.around);
+  Spans windows;
+  for (const Window& window : staged.windows)
+    if (window.stage == stage && !window.warmup) windows.emplace_back(window.start_ns, window.end_ns);
+  if (windows.empty()) return graph;
+  std::sort(windows.begin(), windows.end());
+  const auto works_before = [&](Ns time) {
+    return std::partition_point(graph.works.begin(), graph.works.end(), [&](const ReplayWork& work) { return work.start_ns < time; }) -
+           graph.works.begin();
+  };
+  std::size_t first = windows.size() / 2, last = first;
+  while (first > 0 || last + 1 < windows.size()) {
+    const std::size_t wider_first = first > 0 ? first - 1 : 0, wider_last = std::min(last + 1, windows.size() - 1);
+    const auto works = works_before(windows[wider_last].second) - works_before(windows[wider_first].first);
+    if (static_cast<std::size_t>(works) > options.most_works) break;
+    first = wider_first;
+    last = wider_last;
+  }
+  return excerpt(graph, windows[first].first, windows[last].second);
+}
+
+Predictor::Predictor(const StagedTrace& staged, const PredictorOptions& options)
+    : staged_(staged), unperturbed_(graph_of(staged, options)), windows_(staged.table.stages().size()),
       now_(staged.table.stages().size()) {
+  const TracerPart& tracer = options.tracer;
+  const std::optional<UnprofiledWindow>& unprofiled = options.unprofiled;
   add_windows(unperturbed_);
   const auto each_stage = [&](const ReplayGraph& graph, auto&& set) {
     const Replayed replayed = replay(graph);
-    for (std::size_t i = 0; i < now_.size(); ++i) set(now_[i], median_window(staged.table.stages()[i], graph, replayed));
+    for (std::size_t i = 0; i < now_.size(); ++i) set(now_[i], median_window(static_cast<std::uint32_t>(i), graph, replayed));
   };
   each_stage(unperturbed_, [](Now& now, double median) { now.measured_ns = median; });
   std::vector<Ns> delays;
@@ -41,19 +70,38 @@ Predictor::Predictor(const StagedTrace& staged, const TracerPart& tracer)
     make_change(WithoutTracer{launch_ns}, staged_, graph);
     each_stage(graph, set);
   };
-  if (tracer.high_ns > tracer.low_ns) {
+  double launch_ns = (tracer.low_ns + tracer.high_ns) / 2;
+  if (unprofiled) {
+    launch_ns = fitted_launch_ns(*unprofiled, std::max(kMostLaunchNs, 2 * tracer.high_ns));
+  } else if (tracer.high_ns > tracer.low_ns) {
     without_tracer(tracer.low_ns, [](Now& now, double median) { now.most_unperturbed_ns = median; });
     without_tracer(tracer.high_ns, [](Now& now, double median) { now.least_unperturbed_ns = median; });
   }
-  const double middle = (tracer.low_ns + tracer.high_ns) / 2;
-  if (middle > 0) make_change(WithoutTracer{middle}, staged_, unperturbed_);
+  if (launch_ns > 0) make_change(WithoutTracer{launch_ns}, staged_, unperturbed_);
   each_stage(unperturbed_, [](Now& now, double median) { now.unperturbed_ns = median; });
+  if (!unprofiled) return;
+  const double fitted = now_[staged.table.find(unprofiled->stage)].unperturbed_ns;
+  if (fitted > 0) scale_ = unprofiled->ns / fitted;
+}
+
+double Predictor::fitted_launch_ns(const UnprofiledWindow& unprofiled, double most_ns) const {
+  constexpr int kHalvings = 7;  // to a hundredth of the most
+  const std::uint32_t stage = staged_.table.find(unprofiled.stage);
+  double low = 0, high = most_ns;
+  if (now_[stage].measured_ns <= unprofiled.ns) return 0;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    ReplayGraph graph = unperturbed_;
+    make_change(WithoutTracer{middle}, staged_, graph);
+    (median_window(stage, graph, replay(graph)) > unprofiled.ns ? low : high) = middle;
+  }
+  return (low + high) / 2;
 }
 
 void Predictor::add_windows(const ReplayGraph& graph) {
   const auto works_of_call = works_by_call(graph);
   for (const Window& window : staged_.windows) {
-    if (window.warmup) continue;
+    if (window.warmup || window.start_ns < graph.from_ns || window.end_ns > graph.to_ns) continue;
     StageWindow found{&window, {}};
     std::map<std::uint32_t, std::uint32_t> last_of_queue;
     for (std::uint32_t thread = 0; thread + std::size_t{1} < graph.first_call.size(); ++thread) {
@@ -71,31 +119,36 @@ void Predictor::add_windows(const ReplayGraph& graph) {
 }
 
 // A window ends when its work does: of a thread that only launches, the GPU's time counts, from the end of the window before it.
-double Predictor::median_window(const std::string& stage, const ReplayGraph& graph, const Replayed& replayed) const {
-  const std::uint32_t wanted = staged_.table.find(stage);
-  if (wanted == kNone) return 0;
-  std::vector<double> times;
+Spans Predictor::window_spans(std::uint32_t stage, const ReplayGraph& graph, const Replayed& replayed) const {
+  Spans spans;
   Ns done_before = 0;
   std::uint32_t thread = kNone;
-  for (const StageWindow& each : windows_[wanted]) {
+  for (const StageWindow& each : windows_[stage]) {
     const Ns start = replayed_time(graph, replayed, each.window->thread, each.window->start_ns);
     const Ns end = replayed_time(graph, replayed, each.window->thread, each.window->end_ns);
     Ns done = end;
     for (const std::uint32_t work : each.last_works) done = std::max(done, replayed.work_end_ns[work]);
     if (each.window->thread != thread) done_before = start;
-    times.push_back(static_cast<double>(std::max(end - start, done - std::max(start, done_before))));
+    const Ns free = std::max(start, done_before);
+    if (end - start >= done - free) spans.emplace_back(start, end);
+    else spans.emplace_back(free, done);
     done_before = done;
     thread = each.window->thread;
   }
+  return spans;
+}
+
+double Predictor::median_window(std::uint32_t stage, const ReplayGraph& graph, const Replayed& replayed) const {
+  std::vector<double> times;
+  for (const auto& [start, end] : window_spans(stage, graph, replayed)) times.push_back(static_cast<double>(end - start));
   return median_of(std::move(times));
 }
 
-Binding Predictor::binding(const std::string& stage, const ReplayGraph& graph, const Replayed& replayed) const {
-  const std::uint32_t wanted = staged_.table.find(stage);
+Binding Predictor::binding(std::uint32_t stage, const ReplayGraph& graph, const Replayed& replayed) const {
   Spans windows, works;
   Ns code = 0, launching = 0, waiting = 0, wall = 0;
   for (const Window& window : staged_.windows) {
-    if (window.stage != wanted || window.warmup) continue;
+    if (window.stage != stage || window.warmup || window.start_ns < graph.from_ns || window.end_ns > graph.to_ns) continue;
     windows.emplace_back(replayed_time(graph, replayed, window.thread, window.start_ns),
                          replayed_time(graph, replayed, window.thread, window.end_ns));
     wall += windows.back().second - windows.back().first;
@@ -128,9 +181,9 @@ double Predictor::replay_error(const std::string& stage) const {
 
 // As a factor.
 double Predictor::reach_of(const Now& now, const Prediction& prediction, double by_chance_ns) {
-  if (prediction.predicted_ns <= 0 || now.unperturbed_ns <= 0) return 1;
+  if (prediction.predicted_ns <= 0 || prediction.unperturbed_ns <= 0) return 1;
   const double least = prediction.binds == Binding::kGpu ? kLeastReach : kLeastReachOfHost;
-  const double change = std::abs(std::log(now.unperturbed_ns / prediction.predicted_ns));
+  const double change = std::abs(std::log(prediction.unperturbed_ns / prediction.predicted_ns));
   const double tracer = now.least_unperturbed_ns > 0 ? std::log(now.most_unperturbed_ns / now.least_unperturbed_ns) / 2 : 0;
   const double chance = std::log1p(by_chance_ns / prediction.predicted_ns);
   return std::exp(kReach * std::hypot(std::hypot(least, kReachOfChange * change), std::hypot(tracer, chance)));
@@ -141,51 +194,87 @@ Prediction Predictor::predict(const std::string& stage, const std::vector<NamedC
   prediction.stage = stage;
   for (const NamedChange& change : changes) prediction.changes.push_back(change.text);
   const std::uint32_t found = staged_.table.find(stage);
-  if (found == kNone) {
+  if (found == kNone || windows_[found].empty()) {
     prediction.refused = NoPrediction::kNoStage;
     return prediction;
   }
   prediction.measured_ns = now_[found].measured_ns;
-  prediction.unperturbed_ns = now_[found].unperturbed_ns;
+  prediction.unperturbed_ns = now_[found].unperturbed_ns * scale_;
   if (now_[found].replay_error > kMostReplayError) {
     prediction.refused = NoPrediction::kNotReplayed;
     return prediction;
   }
-  ReplayGraph graph = unperturbed_;
-  double by_chance_ns = 0;  // one standard error of what samples say
-  double beside_ns = 0;     // of a function on another thread, in each window
+  const Changed best = changed(found, changes, End::kBest, prediction);
+  if (prediction.refused) return prediction;
+  prediction.predicted_ns = best.window_ns;
+  prediction.binds = best.binds;
+  const double reach = reach_of(now_[found], prediction, best.by_chance_ns);
+  prediction.low_ns = best.window_ns / reach;
+  prediction.high_ns = best.window_ns * reach;
+  if (best.two_ends) {
+    const double worst_ns = changed(found, changes, End::kWorst, prediction).window_ns;
+    prediction.high_ns = worst_ns * reach;
+    if (!prediction.ceiling) prediction.predicted_ns = std::sqrt(best.window_ns * worst_ns);
+  }
+  return prediction;
+}
+
+Predictor::Changed Predictor::changed(std::uint32_t stage, const std::vector<NamedChange>& changes, End end, Prediction& prediction) const {
+  Changed result{unperturbed_, {}};
+  double beside_ns = 0;  // of a function on another thread, in each window
   for (const NamedChange& change : changes) {
-    const ChangeEffect effect = make_change(change.change, staged_, graph);
+    const ChangeEffect effect = make_change(change.change, staged_, result.graph, end);
     if (effect.refused) {
       prediction.refused = effect.refused;
-      return prediction;
+      return result;
     }
-    if (const auto sampled = effect.sampled.find(found); sampled != effect.sampled.end() && sampled->second.samples > 0) {
+    result.two_ends |= effect.two_ends;
+    prediction.ceiling |= effect.ceiling;
+    if (const auto sampled = effect.sampled.find(stage); sampled != effect.sampled.end() && sampled->second.samples > 0) {
       const double of_window =
-          static_cast<double>(sampled->second.time_ns) / static_cast<double>(std::max<std::size_t>(1, windows_[found].size()));
-      by_chance_ns += of_window / std::sqrt(static_cast<double>(sampled->second.samples));
-      if (effect.runs_beside) beside_ns = std::max(beside_ns, of_window);
+          static_cast<double>(sampled->second.time_ns) / static_cast<double>(std::max<std::size_t>(1, windows_[stage].size()));
+      result.by_chance_ns += scale_ * of_window / std::sqrt(static_cast<double>(sampled->second.samples));
+      if (effect.runs_beside) beside_ns = std::max(beside_ns, scale_ * of_window);
     }
     for (const Assumption assumption : effect.assumptions)
       if (std::find(prediction.assumptions.begin(), prediction.assumptions.end(), assumption) == prediction.assumptions.end())
         prediction.assumptions.push_back(assumption);
   }
-  const Replayed replayed = replay(graph);
-  prediction.predicted_ns = median_window(stage, graph, replayed);
-  prediction.binds = binding(stage, graph, replayed);
-  if (beside_ns > prediction.predicted_ns) {
-    prediction.predicted_ns = beside_ns;
-    prediction.binds = Binding::kHostCode;
+  result.replayed = replay(result.graph);
+  result.window_ns = scale_ * median_window(stage, result.graph, result.replayed);
+  result.binds = binding(stage, result.graph, result.replayed);
+  if (beside_ns > result.window_ns) {
+    result.window_ns = beside_ns;
+    result.binds = Binding::kHostCode;
   }
-  const double reach = reach_of(now_[found], prediction, by_chance_ns);
-  prediction.low_ns = prediction.predicted_ns / reach;
-  prediction.high_ns = prediction.predicted_ns * reach;
-  return prediction;
+  return result;
+}
+
+std::optional<WindowStrip> Predictor::strip(const std::string& stage, const std::vector<NamedChange>& changes) const {
+  const std::uint32_t found = staged_.table.find(stage);
+  if (found == kNone || windows_[found].empty()) return std::nullopt;
+  // The same window before and after: the one that is nearest to the median before.
+  const Spans before = window_spans(found, unperturbed_, replay(unperturbed_));
+  const auto off = [&](const std::pair<Ns, Ns>& span) {
+    return std::abs(static_cast<double>(span.second - span.first) - now_[found].unperturbed_ns);
+  };
+  const auto usual =
+      std::min_element(before.begin(), before.end(), [&](const auto& a, const auto& b) { return off(a) < off(b); }) - before.begin();
+  Prediction prediction;
+  const Changed after = changed(found, changes, End::kBest, prediction);
+  if (prediction.refused) return std::nullopt;
+  WindowStrip strip = window_strip(staged_.trace, after.graph, after.replayed, *windows_[found][usual].window,
+                                   window_spans(found, after.graph, after.replayed)[usual]);
+  strip.length_ns *= scale_;
+  for (auto* parts : {&strip.host, &strip.gpu})
+    for (StripPart& part : *parts) part.start_ns *= scale_, part.end_ns *= scale_;
+  return strip;
 }
 
 std::vector<NamedChange> Predictor::candidates(const std::string& stage) const {
   std::vector<NamedChange> all = {
-      {"--graph " + stage, StageAsGraph{stage}}, {"--fuse elementwise", FusedElementwise{}}, {"--pinned", PinnedCopies{}}};
+      {"--graph " + stage, StageAsGraph{stage}}, {"--fuse elementwise", FusedElementwise{}}, {"--fuse attention", FusedAttention{}},
+      {"--pinned", PinnedCopies{}},              {"--overlap-copies", OverlappedCopies{}}};
   std::set<std::string> waits;
   for (const ReplayCall& call : unperturbed_.calls)
     if (call.waits > 0 && call.kind == CallKind::kWait) waits.insert(staged_.trace.strings[staged_.trace.api_calls[call.api].name]);
@@ -211,13 +300,19 @@ std::vector<Prediction> Predictor::best_sequence(const std::string& stage, std::
   while (rows.size() < most) {
     std::optional<Prediction> best;
     std::size_t at = 0;
-    for (std::size_t i = 0; i < left.size(); ++i) {
+    for (std::size_t i = 0; i < left.size();) {
       std::vector<NamedChange> together = made;
       together.push_back(left[i]);
       const Prediction prediction = predict(stage, together);
-      if (prediction.refused || (best && best->predicted_ns <= prediction.predicted_ns)) continue;
-      best = prediction;
-      at = i;
+      if (prediction.refused) {
+        left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));  // nor is there anything for it later
+        continue;
+      }
+      if (!best || prediction.predicted_ns < best->predicted_ns) {
+        best = prediction;
+        at = i;
+      }
+      ++i;
     }
     const double before = rows.empty() ? (best ? best->unperturbed_ns : 0) : rows.back().predicted_ns;
     if (!best || best->predicted_ns > (1 - kLeastSaving) * before) break;

@@ -1,37 +1,53 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "analysis/replay/changes.h"
+#include "analysis/replay/change_text.h"
 #include "analysis/replay/replay_graph.h"
 #include "analysis/staging/staged_trace.h"
+#include "analysis/trace/covered_time.h"
 #include "model/prediction.h"
 
 // What the windows of a stage would take after changes.
 namespace nl::analysis {
-
-// A change as people write it.
-struct NamedChange {
-  std::string text;  // "--graph decode_step"
-  Change change;
-};
 
 // What the tracer adds to a launch, as far as it is known.
 struct TracerPart {
   double low_ns = 0, high_ns = 0;
 };
 
+// What the median window of a stage takes without a tracer, where that was measured.
+struct UnprofiledWindow {
+  std::string stage;
+  double ns = 0;
+};
+
+struct PredictorOptions {
+  TracerPart tracer = {};
+  // With it the tracer's part is what brings the replay to it; what remains is a host or a GPU that was faster or slower then, and all times are
+  // scaled by it.
+  std::optional<UnprofiledWindow> unprofiled = {};
+  // Of a trace with more work, an excerpt is replayed with as much of it, around a window in the middle of this stage.
+  std::size_t most_works = std::numeric_limits<std::size_t>::max();
+  std::string around = {};
+};
+
 class Predictor {
  public:
-  Predictor(const StagedTrace& staged, const TracerPart& tracer);
+  explicit Predictor(const StagedTrace& staged, const PredictorOptions& options = {});
 
   // How far the replay of what was measured is off, as a share of the windows of the stage: what the trace does not explain.
   double replay_error(const std::string& stage) const;
 
   // One change after the other, in one replay.
   Prediction predict(const std::string& stage, const std::vector<NamedChange>& changes) const;
+
+  // A window of median length as it would be drawn after these changes; nothing where they are refused.
+  std::optional<WindowStrip> strip(const std::string& stage, const std::vector<NamedChange>& changes) const;
 
   // What may be changed in any trace: a stage as a graph, calls that wait, copies, fused kernels.
   std::vector<NamedChange> candidates(const std::string& stage) const;
@@ -48,21 +64,36 @@ class Predictor {
     const Window* window = nullptr;
     std::vector<std::uint32_t> last_works;
   };
+  // The graph after changes, at one end of what they may bring, and what the stage takes then.
+  struct Changed {
+    ReplayGraph graph;
+    Replayed replayed;
+    double window_ns = 0;
+    double by_chance_ns = 0;  // one standard error of what samples say
+    Binding binds = Binding::kGpu;
+    bool two_ends = false;
+  };
+  Changed changed(std::uint32_t stage, const std::vector<NamedChange>& changes, End end, Prediction& prediction) const;
+  static ReplayGraph graph_of(const StagedTrace& staged, const PredictorOptions& options);
   void add_windows(const ReplayGraph& graph);
-  double median_window(const std::string& stage, const ReplayGraph& graph, const Replayed& replayed) const;
-  Binding binding(const std::string& stage, const ReplayGraph& graph, const Replayed& replayed) const;
+  Spans window_spans(std::uint32_t stage, const ReplayGraph& graph, const Replayed& replayed) const;
+  double median_window(std::uint32_t stage, const ReplayGraph& graph, const Replayed& replayed) const;
+  Binding binding(std::uint32_t stage, const ReplayGraph& graph, const Replayed& replayed) const;
 
   // Of a stage as it is.
   struct Now {
     double measured_ns = 0, unperturbed_ns = 0, replay_error = 0;
     double least_unperturbed_ns = 0, most_unperturbed_ns = 0;  // by the range of the tracer's part; 0: it is not known
   };
+  // What the tracer added to each launch, so that without it the window takes as long as this.
+  double fitted_launch_ns(const UnprofiledWindow& unprofiled, double most_ns) const;
   static double reach_of(const Now& now, const Prediction& prediction, double by_chance_ns);
 
   const StagedTrace& staged_;
   ReplayGraph unperturbed_;                        // without the tracer's part
   std::vector<std::vector<StageWindow>> windows_;  // by stage, by thread and start
   std::vector<Now> now_;                           // by stage
+  double scale_ = 1;                               // of all times
 };
 
 }  // namespace nl::analysis

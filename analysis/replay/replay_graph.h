@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "model/codes.h"
@@ -66,6 +67,7 @@ struct ReplayGraph {
   std::vector<ReplayEvent> order;                       // by the time measured; nothing waits for what comes after it
   std::vector<std::uint32_t> first_call;                // by thread, and one more: of calls
   UsualTimes usual;
+  Ns from_ns = std::numeric_limits<Ns>::min(), to_ns = std::numeric_limits<Ns>::max();  // of an excerpt: what begins in this time
 };
 
 ReplayGraph replay_graph(const Trace& trace);

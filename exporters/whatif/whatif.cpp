@@ -34,7 +34,7 @@ const char* assumption_text(Assumption assumption) {
     case Assumption::kFusedAsLongest: return "A fused kernel takes as long as the longest of its parts.";
     case Assumption::kTracerPerLaunch: return "The tracer adds the same to each launch.";
     case Assumption::kCopiesOverlap: return "Nothing that is launched after a copy needs what it copies in the same window.";
-    case Assumption::kAttentionInOne: return "Fused attention reads and writes each of its tensors once.";
+    case Assumption::kAttentionInOne: return "Fused attention takes between a quarter and all of the time of its two products.";
     case Assumption::kMeasuredCeiling: return "Kernels run as fast as the best of their kind was measured on this card.";
     case Assumption::kBatchByRoofline:
       return "At the low end kernels that have room on the GPU take as long as before; at the high end all take longer in proportion to "
@@ -148,6 +148,7 @@ ordered_json prediction_json(const Prediction& each) {
           {"low_ns", figure(each.low_ns)},
           {"high_ns", figure(each.high_ns)},
           {"binds", each.refused ? ordered_json() : ordered_json(key_of(each.binds))},
+          {"ceiling", each.ceiling},
           {"assumptions", std::move(assumptions)},
           {"refused", each.refused ? ordered_json(key_of(*each.refused)) : ordered_json()},
           {"notes", std::move(notes)}};

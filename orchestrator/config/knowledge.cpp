@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/error.h"
+#include "orchestrator/config/ceilings_file.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/config/yaml_file.h"
 
@@ -122,7 +123,7 @@ analysis::OverheadRule overhead_rule(const Config& config) {
 
 analysis::Knowledge load_knowledge(const Config& config) {
   return {load_device_table(config.device.file), load_rules(shipped_rules(), config.analysis.rules), analysis_options(config),
-          load_tracing_costs()};
+          load_tracing_costs(), kept_ceilings()};
 }
 
 analysis::TracingKnowledge read_tracing_costs(const ConfFile& file) { return TracingFile(file).read(); }

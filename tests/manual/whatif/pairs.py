@@ -8,12 +8,14 @@ for each change. Each program is a function that takes the set of changes and re
 A step ends with a wait for its result.
 """
 
+import concurrent.futures
 import json
 import pathlib
 import random
 import statistics
 import sys
 import time
+import zlib
 
 import nl_stage_nvtx as stage
 import torch
@@ -350,7 +352,7 @@ def sampled(changes):
 
     def step():
         best, which = forward().float().topk(40)
-        chosen = which.gather(1, torch.multinomial(best.softmax(-1), 1)).tolist()
+        chosen = which.gather(1, (best + torch.rand_like(best)).argmax(-1, keepdim=True)).tolist()
         own_code(changes, 0.8)
         return chosen
 
@@ -378,6 +380,166 @@ def experts(changes):
     return step
 
 
+def attention(changes):
+    """Attention written out: the scores of all pairs are written and read again."""
+    torch.manual_seed(3)
+    width, heads = 1024, 16
+    layers = [(torch.nn.Linear(width, 3 * width), torch.nn.Linear(width, width)) for _ in range(4)]
+    layers = [tuple(part.to(DEVICE, HALF).eval() for part in layer) for layer in layers]
+    x = torch.randn(4, 1024, width, device=DEVICE, dtype=HALF)
+
+    def attend(q, k, v):
+        if "attention" in changes:
+            return F.scaled_dot_product_attention(q, k, v)
+        scores = (q @ k.transpose(-1, -2)) * (width // heads) ** -0.5
+        return scores.softmax(-1) @ v
+
+    def step():
+        y = x
+        for qkv, out in layers:
+            q, k, v = qkv(y).view(4, 1024, 3, heads, width // heads).permute(2, 0, 3, 1, 4)
+            y = y + out(attend(q, k, v).transpose(1, 2).reshape(4, 1024, width))
+        own_code(changes, 0.5)
+        return y[0, 0, 0].item()
+
+    return step
+
+
+def batched(changes):
+    """One token of each sequence; the change has four times the sequences."""
+    torch.manual_seed(3)
+    model = torch.nn.Sequential(*[Block(2048) for _ in range(8)]).to(DEVICE, HALF).eval()
+    x = torch.randn(8 if "batch" in changes else 2, 16, 2048, device=DEVICE, dtype=HALF)
+
+    def step():
+        value = model(x)[0, 0, 0].item()
+        own_code(changes, 0.4)
+        return value
+
+    return step
+
+
+def prefetched(changes):
+    """Each step brings its batch from pinned memory; the change brings the next one meanwhile."""
+    torch.manual_seed(3)
+    model = Block(2048).to(DEVICE, HALF).eval()
+    batches = [torch.randn(8, 1024, 2048, dtype=HALF).pin_memory() for _ in range(4)]
+    side, number = torch.cuda.Stream(), 0
+
+    def load():
+        nonlocal number
+        number += 1
+        return batches[number % 4].to(DEVICE, non_blocking=True)
+
+    def load_beside():
+        with torch.cuda.stream(side):
+            batch = load()
+        return batch
+
+    following = load_beside()
+
+    def step():
+        nonlocal following
+        if "overlap" in changes:
+            torch.cuda.current_stream().wait_stream(side)
+            x, following = following, load_beside()
+            x.record_stream(torch.cuda.current_stream())
+        else:
+            x = load()
+        out = model(model(x))
+        own_code(changes, 0.2)
+        return out[0, 0, 0].item()
+
+    return step
+
+
+def compress_log(data):
+    """Releases Python's lock."""
+    return len(zlib.compress(data, 3))
+
+
+def beside(changes):
+    """A function of the user that needs nothing of the GPU; the change calls it on another thread."""
+    torch.manual_seed(3)
+    model = torch.nn.Sequential(*[Block(1024) for _ in range(6)]).to(DEVICE, HALF).eval()
+    x = torch.randn(2, 64, 1024, device=DEVICE, dtype=HALF)
+    data = random.Random(1).randbytes(40000)
+    pool, running = concurrent.futures.ThreadPoolExecutor(1), None
+
+    def step():
+        nonlocal running
+        value = model(x)[0, 0, 0].item()
+        if "async" in changes:
+            if running is not None:
+                running.result()
+            running = pool.submit(compress_log, data)
+        elif "host" not in changes:
+            compress_log(data)
+        return value
+
+    return step
+
+
+def vision(changes):
+    """Convolutions with their norms, and the user's own look at the classes."""
+    torch.manual_seed(4)
+    layers = []
+    for _ in range(12):
+        layers += [torch.nn.Conv2d(96, 96, 3, padding=1), torch.nn.BatchNorm2d(96), torch.nn.ReLU()]
+    model = torch.nn.Sequential(*layers, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(96, 1000)).to(DEVICE, HALF).eval()
+    x = torch.randn(4, 96, 28, 28, device=DEVICE, dtype=HALF)
+    forward = as_changed(lambda: model(x), changes)
+
+    def step():
+        best = forward().argmax(-1).tolist()
+        own_code(changes, 0.5)
+        return best
+
+    return step
+
+
+def reads(changes):
+    """A value is read on the host after each layer."""
+    torch.manual_seed(4)
+    layers = [torch.nn.Linear(3072, 3072).to(DEVICE, HALF).eval() for _ in range(10)]
+    x = torch.randn(512, 3072, device=DEVICE, dtype=HALF)
+
+    def step():
+        y, largest = x, 0.0
+        for layer in layers:
+            y = layer(y)
+            if "wait" not in changes:
+                largest = max(largest, y[0, 0].item())
+        own_code(changes, 0.5)
+        torch.cuda.synchronize()
+        return largest
+
+    return step
+
+
+def denoiser(changes):
+    """Four passes over an image that becomes clearer, with the arithmetic of a sampler between them."""
+    torch.manual_seed(4)
+    model = torch.nn.Sequential(*[Block(512) for _ in range(4)]).to(DEVICE, HALF).eval()
+    image = torch.randn(1, 256, 512, device=DEVICE, dtype=HALF)
+
+    def passes():
+        x = image
+        for sigma in (1.0, 0.5, 0.25, 0.1):
+            noise = model(x * (1 + sigma**2) ** -0.5)
+            x = x - noise * sigma * 0.1
+        return x
+
+    run = as_changed(passes, changes)
+
+    def step():
+        value = run().float().mean().item()
+        own_code(changes, 0.7)
+        return value
+
+    return step
+
+
 PROGRAMS = {
     "small": decoder(12, 768, 1, 0.6),
     "medium": decoder(8, 2048, 128, 0.6),
@@ -396,6 +558,13 @@ PROGRAMS = {
     "chains": chains,
     "sampled": sampled,
     "experts": experts,
+    "attention": attention,
+    "batched": batched,
+    "prefetched": prefetched,
+    "beside": beside,
+    "vision": vision,
+    "reads": reads,
+    "denoiser": denoiser,
 }
 CHANGES = json.loads(pathlib.Path(__file__).with_name("changes.json").read_text(encoding="utf-8"))
 TRAINS = {"training"}

@@ -19,6 +19,8 @@
 #include "analysis/figures/workload/workload_kind.h"
 #include "analysis/staging/phases.h"
 #include "analysis/verdicts/rules/judge.h"
+#include "analysis/what_if.h"
+#include "model/headline.h"
 #include "model/words.h"
 
 namespace nl::analysis {
@@ -164,26 +166,47 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   return run;
 }
 
-Run judged(Run run, const Rules& rules) {
-  Judgement judgement = judge(rules, run);
+namespace {
+
+// What was predicted of the run before, for rules that ask for the same.
+std::optional<Prediction> predicted_before(const Run& run, const std::string& stage, const std::string& change) {
+  const auto same = [&](const Prediction& each) {
+    return each.stage == stage && each.changes.size() == 1 && each.changes.front() == change;
+  };
+  for (const Finding& finding : run.findings)
+    if (finding.prediction && same(*finding.prediction)) return finding.prediction;
+  if (!run.what_if) return std::nullopt;
+  const auto found = std::find_if(run.what_if->predictions.begin(), run.what_if->predictions.end(), same);
+  return found != run.what_if->predictions.end() ? std::optional(*found) : std::nullopt;
+}
+
+void add_findings(Run& run, const Rules& rules, const PredictChange& predict) {
+  Judgement judgement = analysis::judge(rules, run, predict);
   run.findings = std::move(judgement.findings);
   run.abstentions = std::move(judgement.abstentions);
   run.summary = run_summary(run);
-  return run;
 }
 
-Run explained(Run run, const Knowledge& knowledge) {
+Run with_limits(Run run, const Knowledge& knowledge) {
   Efficiency efficiency = efficiency_of(run, knowledge.devices);
   run.peaks = std::move(efficiency.peaks);
   run.efficiency = std::move(efficiency.stages);
   add_dram_use(run, run.stages, run.kernels);
   run.roofline = roofline_of(run);
-  return judged(std::move(run), knowledge.rules);
+  return run;
 }
 
-Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
+}  // namespace
+
+Run judged(Run run, const Rules& rules) {
+  add_findings(run, rules, [&](const std::string& stage, const std::string& change) { return predicted_before(run, stage, change); });
+  return run;
+}
+
+Run explained(Run run, const Knowledge& knowledge) { return judged(with_limits(std::move(run), knowledge), knowledge.rules); }
+
+Run figures_of(const Evidence& evidence, const Knowledge& knowledge, const StagedTrace& staged) {
   const AnalysisOptions& options = knowledge.options;
-  const StagedTrace staged(evidence.trace, options.warmup);
   Run run = with_facts(traced_run(staged, options), evidence);
   report_incomplete(run);
   tell_operators(evidence, staged, options.warmup, run);
@@ -197,9 +220,29 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
   run.perturbation.tracing = tracing_costs(run, evidence.trace.processes, knowledge.tracing);
   run.kernels_note = why_no_kernels(evidence, run);
   if (evidence.inputs_sha256.valid()) run.provenance.inputs_sha256 = evidence.inputs_sha256.get();
-  run = explained(std::move(run), knowledge);
+  run = with_limits(std::move(run), knowledge);
   const Trace& trace = evidence.trace;
   run.status = status_of(run.problems, trace.has_range_data || trace.has_kernel_data || trace.has_api_data);
+  return run;
+}
+
+Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
+  const StagedTrace staged(evidence.trace, knowledge.options.warmup);
+  Run run = figures_of(evidence, knowledge, staged);
+  if (evidence.trace.kernels.empty() || evidence.trace.api_calls.empty()) {
+    add_findings(run, knowledge.rules, {});
+    return run;
+  }
+  const std::string stage = stage_to_predict(run);
+  constexpr std::size_t kMostWorks = 100'000;  // a report takes no longer for the many steps of a long capture, which are alike
+  const RunReplay replay(run, staged, knowledge, stage, std::nullopt, kMostWorks);
+  run.what_if = replay.everything(stage);
+  std::map<std::pair<std::string, std::string>, Prediction> predicted;  // several rules ask for the same
+  add_findings(run, knowledge.rules, [&](const std::string& stage, const std::string& change) {
+    const auto [found, is_new] = predicted.try_emplace({stage, change});
+    if (is_new) found->second = replay.predict(stage, {change_of(change)});
+    return std::optional(found->second);
+  });
   return run;
 }
 

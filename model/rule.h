@@ -93,7 +93,8 @@ struct RuleSpec {
   std::vector<RuleAdvice> suggestions;  // all that hold
   std::optional<RuleText> gain;         // nanoseconds of the subject's time
   std::optional<RuleText> gain_note;
-  std::uint64_t limit = 3;  // findings of this rule, the ones with the most to gain first
+  std::vector<RuleAdvice> predict;  // the change that the finding asks for, as an argument of `nl-stage whatif`: the first that holds
+  std::uint64_t limit = 3;          // findings of this rule, the ones with the most to gain first
 };
 
 struct Rules {  // checked by load_rules(), of orchestrator/config/knowledge.h

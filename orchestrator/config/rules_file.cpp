@@ -142,7 +142,7 @@ class RulesFile : YamlFile {
   RuleSpec rule(const YamlTree& item) const {
     check_keys(item, "a rule",
                {"name", "scope", "where", "condition", "severity", "message", "plain", "action", "evidence", "suggestions", "gain",
-                "gain_note", "limit", "about", "cause"});
+                "gain_note", "predict", "limit", "about", "cause"});
     RuleSpec spec = named(item);
     const std::string what = fmt::format("the rule '{}'", spec.name);
     spec.scope = word<RuleScope>(need(item, what, "scope", "one of: run, stage, kernel, operator"), "scope");
@@ -156,6 +156,7 @@ class RulesFile : YamlFile {
     spec.suggestions = suggestions(need(item, what, "suggestions", "at least two things to try"), what);
     spec.gain = optional_text(item, "gain");
     spec.gain_note = optional_text(item, "gain_note");
+    if (const YamlTree* value = find(item, "predict")) spec.predict = advices(*value, "predict");
     if (const YamlTree* value = find(item, "about")) spec.about = word<RuleAbout>(*value, "about");
     if (const YamlTree* value = find(item, "cause")) spec.cause = text(*value, "'cause'");
     if (const YamlTree* value = find(item, "limit")) spec.limit = number<std::uint64_t>(*value, "limit", 1, kMostFindings);
@@ -200,10 +201,15 @@ class RulesFile : YamlFile {
   }
 
   // Sentences of which the first that holds is taken.
-  std::vector<RuleAdvice> first_of(const YamlTree& value, const std::string& key) const {
+  std::vector<RuleAdvice> advices(const YamlTree& value, const std::string& key) const {
     if (value.kind != Kind::kList) return {advice(value, key)};
     std::vector<RuleAdvice> all;
     for (const YamlTree& item : value.items) all.push_back(advice(item, key));
+    return all;
+  }
+
+  std::vector<RuleAdvice> first_of(const YamlTree& value, const std::string& key) const {
+    std::vector<RuleAdvice> all = advices(value, key);
     if (all.empty() || all.back().when)
       refuse(fmt::format("the last '{}' must have no 'when'", key), value.place,
              "the first whose 'when' holds is taken, the last one otherwise");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/replay/change_text.h"
 #include "model/visible_text.h"
 
 namespace nl::analysis::rules {
@@ -67,6 +68,14 @@ std::vector<CompiledAdvice> advice(const std::vector<RuleAdvice>& list, RuleScop
   return all;
 }
 
+// "--graph {name}": its flag is one that stands for a change.
+void check_change(const RuleText& text) {
+  const std::string_view flag = std::string_view(text.text).substr(0, text.text.find(' '));
+  const std::vector<std::string_view>& known = change_flags();
+  if (std::find(known.begin(), known.end(), flag) != known.end()) return;
+  throw RuleFault{"predict", text, {fmt::format("'{}' is no change of `nl-stage whatif`", flag), 0, {}, {}}};
+}
+
 CompiledRule compile(const RuleSpec& spec) {
   CompiledRule rule;
   rule.spec = &spec;
@@ -86,6 +95,8 @@ CompiledRule compile(const RuleSpec& spec) {
   rule.suggestions = advice(spec.suggestions, spec.scope, "suggestions");
   if (spec.gain) rule.gain = expression(*spec.gain, spec.scope, Type::kNumber, "gain");
   if (spec.gain_note) rule.gain_note = sentence(*spec.gain_note, spec.scope, "gain_note");
+  for (const RuleAdvice& each : spec.predict) check_change(each.text);
+  rule.predict = advice(spec.predict, spec.scope, "predict");
   return rule;
 }
 

@@ -61,6 +61,7 @@ struct CompiledRule {
   std::vector<CompiledAdvice> suggestions;
   std::optional<Expression> gain;
   std::optional<Sentence> gain_note;
+  std::vector<CompiledAdvice> predict;
 };
 
 struct RuleFault {

@@ -97,6 +97,11 @@ Value line_share(const Subject& s) {
   return part_of_wall(s, static_cast<double>(samples) / static_cast<double>(s.stage().host_code->samples));
 }
 
+Value sync_file(const Subject& s) {
+  const SyncLine* line = top_sync(s);
+  return line != nullptr ? Value::of_text(line->frame.file) : Value::not_captured();
+}
+
 Value sync_line_share(const Subject& s) {
   const SyncLine* line = top_sync(s);
   return line != nullptr ? Value::of(*line->time_ns).over(s.stage().wall.total_ns) : Value::not_captured();
@@ -162,6 +167,12 @@ Value gap_code(const Subject& s) {
   return Value::of_text(blame->function ? std::string_view(blame->function->function) : host_work_text(blame->kind));
 }
 
+Value gap_function(const Subject& s) {
+  const HostBlame* blame = gap_blame<0>(s);
+  if (blame == nullptr || !blame->function) return s.run->host && s.budget() ? Value::none() : Value::not_captured();
+  return Value::of_text(blame->function->function);
+}
+
 Value gap_work(const Subject& s) {
   const HostBlame* blame = gap_blame<0>(s);
   if (blame == nullptr) return s.run->host && s.budget() ? Value::none() : Value::not_captured();
@@ -197,6 +208,7 @@ void add_gap_fields(std::vector<Field>& fields) {
   add("gap_waited_time", Unit::kTime, "beside it: other processes wait for the one that has the gap", gap_waited);
   sampled.text("gap_code", "what the host runs in it: a function, or the kind of work; in sentences with file and line", gap_code<0>,
                gap_code_text<0>);
+  sampled.text("gap_function", "the function, where it is one; as `nl-stage whatif --host` takes it", gap_function);
   sampled.text("gap_work", "what kind of work that is: user, tokenizer, data_loader, logging …", gap_work);
   sampled("gap_samples", Unit::kCount, "samples in the gap", [](const Subject& s) {
     const HostBlame* blame = gap_blame<0>(s);
@@ -248,6 +260,8 @@ void add_host_code_fields(std::vector<Field>& fields) {
            [](const Subject& s) { return named_code(s) != nullptr ? blame_text(*named_code(s)) : std::string(); });
   add("host_line_share", Unit::kShare, "of `total_time`: the GPU waits for a launch, and the host is in `host_line`", line_share);
   add.text("sync_line", "the line that waits for the GPU longest, likewise", line_function<top_sync>, line_text<top_sync>);
+  add.text("sync_place", "its file, in sentences with the line, as `nl-stage whatif --without-wait` takes them", sync_file,
+           [](const Subject& s) { return top_sync(s) != nullptr ? place_text(top_sync(s)->frame) : std::string(); });
   add("sync_line_share", Unit::kShare, "of `total_time`: `sync_line` waits", sync_line_share);
 }
 

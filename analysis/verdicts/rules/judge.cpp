@@ -78,7 +78,7 @@ std::string first_that_holds(const std::vector<CompiledAdvice>& texts, const Sub
   return found != texts.end() ? found->text.text(subject) : "";
 }
 
-Candidate make(const CompiledRule& rule, const Subject& subject) {
+Candidate make(const CompiledRule& rule, const Subject& subject, const PredictChange& predict) {
   Candidate candidate;
   Finding& finding = candidate.finding;
   finding.rule = rule.spec->name;
@@ -99,6 +99,8 @@ Candidate make(const CompiledRule& rule, const Subject& subject) {
   for (const CompiledAdvice& each : rule.suggestions)
     if (holds(each.when, subject)) finding.suggestions.push_back(each.text.text(subject));
   expect_gain(rule, subject, finding);
+  if (const std::string change = first_that_holds(rule.predict, subject); predict && !change.empty())
+    if (const auto prediction = predict(predicted_stage(subject), change)) use_prediction(*prediction, subject, finding);
   finding.severity = fitting_severity(severity_of(rule, subject), finding);
   candidate.weight = static_cast<double>(subject.time_ns().value_or(0));
   return candidate;
@@ -131,7 +133,8 @@ Abstention abstention_of(const RuleSpec& spec, const MissingSet& missing, const 
   return abstention;
 }
 
-void judge_rule(const CompiledRule& rule, const std::vector<Subject>& subjects, const Run& run, Judgement& judgement) {
+void judge_rule(const CompiledRule& rule, const std::vector<Subject>& subjects, const Run& run, const PredictChange& predict,
+                Judgement& judgement) {
   std::vector<Candidate> fired;
   std::set<MissingSet> undecided;
   bool decided = false;
@@ -141,7 +144,7 @@ void judge_rule(const CompiledRule& rule, const std::vector<Subject>& subjects, 
     if (value.known && !value.truth) continue;
     if (value.known) value = rule.condition.evaluate(subject, missing);
     decided = decided || value.known;
-    if (value.known && value.truth) fired.push_back(make(rule, subject));
+    if (value.known && value.truth) fired.push_back(make(rule, subject, predict));
     if (value.known || missing.empty()) continue;
     std::sort(missing.begin(), missing.end());
     missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
@@ -171,19 +174,19 @@ ParsedRules::ParsedRules(const Rules& rules) {
 
 ParsedRules::~ParsedRules() = default;
 
-Judgement judge(const ParsedRules& rules, const Run& run) {
+Judgement judge(const ParsedRules& rules, const Run& run, const PredictChange& predict) {
   Judgement judgement;
   const rules::RunTotals totals = rules::total(run);
   std::vector<rules::Subject> subjects[4];
   for (const RuleScope scope : {RuleScope::kRun, RuleScope::kStage, RuleScope::kKernel, RuleScope::kOperator})
     subjects[static_cast<int>(scope)] = rules::subjects_of(run, totals, scope);
   for (const rules::CompiledRule& rule : rules.list())
-    rules::judge_rule(rule, subjects[static_cast<int>(rule.spec->scope)], run, judgement);
+    rules::judge_rule(rule, subjects[static_cast<int>(rule.spec->scope)], run, predict, judgement);
   rules::sort_by_worth(judgement.findings);
   return judgement;
 }
 
-Judgement judge(const Rules& rules, const Run& run) { return judge(ParsedRules(rules), run); }
+Judgement judge(const Rules& rules, const Run& run, const PredictChange& predict) { return judge(ParsedRules(rules), run, predict); }
 
 RunSummary run_summary(const Run& run) {
   RunSummary out;

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "model/prediction.h"
 #include "model/rule.h"
 #include "model/run.h"
 
@@ -27,9 +31,12 @@ class ParsedRules {
   std::vector<rules::CompiledRule> list_;
 };
 
+// What a stage would take after a change, as an argument of `nl-stage whatif`; nothing where that cannot be told.
+using PredictChange = std::function<std::optional<Prediction>(const std::string& stage, const std::string& change)>;
+
 // The findings of the rules about a run whose figures are all set.
-Judgement judge(const ParsedRules& rules, const Run& run);
-Judgement judge(const Rules& rules, const Run& run);
+Judgement judge(const ParsedRules& rules, const Run& run, const PredictChange& predict = {});
+Judgement judge(const Rules& rules, const Run& run, const PredictChange& predict = {});
 
 // The summary of a run whose findings, overhead and energy are set.
 RunSummary run_summary(const Run& run);

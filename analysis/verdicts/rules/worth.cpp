@@ -13,6 +13,7 @@ namespace nl::analysis::rules {
 namespace {
 
 constexpr double kHighShare = 0.05, kLowShare = 0.01;  // of the measured time
+constexpr double kLeastPrediction = 0.02;              // of the stage: a change that brings less is not worth making
 constexpr double kHighConfidence = 0.8;
 constexpr std::ptrdiff_t kHighEvidence = 2;
 
@@ -130,8 +131,29 @@ void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& find
   divide_gain(rule, subject, finding);
 }
 
+std::string predicted_stage(const Subject& subject) {
+  return subject.scope == RuleScope::kStage ? subject.stage().name : stage_to_predict(*subject.run);
+}
+
+void use_prediction(const Prediction& prediction, const Subject& subject, Finding& finding) {
+  const StageEntry* stage = stage_named(*subject.run, prediction.stage);
+  if (prediction.refused || prediction.unperturbed_ns <= 0 || stage == nullptr || stage->wall.count == 0) return;
+  finding.prediction = prediction;
+  const double share = prediction.saving();
+  finding.gain_ns = share * static_cast<double>(stage->wall.total_ns);
+  finding.gain_share.reset();
+  if (subject.totals->span_ns) finding.gain_share = std::min(1.0, *finding.gain_ns / static_cast<double>(*subject.totals->span_ns));
+  finding.gain_per_window_ns = share * unprofiled_ns(*subject.run, *stage).value_or(prediction.unperturbed_ns);
+  finding.gain_unprofiled = true;
+  finding.gain_per_token_ns.reset();
+  if (is_decode(stage->name) && subject.totals->steps_per(*stage) > 0 && subject.totals->generates)
+    finding.gain_per_token_ns = *finding.gain_per_window_ns / subject.totals->steps_per(*stage);
+  finding.gain_note.clear();
+}
+
 Severity fitting_severity(Severity asked, const Finding& finding) {
   if (finding.about == RuleAbout::kFailure) return asked;  // nothing is saved before it is fixed
+  if (finding.prediction && finding.prediction->saving() < kLeastPrediction) return Severity::kInfo;
   if (finding.gain_share && *finding.gain_share < kLowShare) return std::min(asked, Severity::kLow);
   const auto held = std::count_if(finding.evidence.begin(), finding.evidence.end(), [](const FindingEvidence& each) { return each.held; });
   const bool high = finding.gain_share.value_or(0) >= kHighShare && finding.confidence > kHighConfidence && held >= kHighEvidence;

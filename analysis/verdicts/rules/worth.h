@@ -18,8 +18,14 @@ std::string missing_names(const MissingSet& missing);
 // where the GPU waits for the host.
 void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& finding);
 
+// The stage whose time a change is predicted for: the subject, or the unit of the program.
+std::string predicted_stage(const Subject& subject);
+
+// The gain is what the prediction says then, of a stage's window without the tracer's part, and no longer a bound.
+void use_prediction(const Prediction& prediction, const Subject& subject, Finding& finding);
+
 // A finding is high only if it saves at least 5 % of the time, with a confidence above 80 % and two pieces of evidence. One that is known
-// to save less than 1 % is low at most.
+// to save less than 1 % is low at most, and one whose change is predicted to save less than 2 % of its stage asks for no change.
 Severity fitting_severity(Severity asked, const Finding& finding);
 
 // Findings that save the most come first, each followed by those with the same cause; then findings that ask for no change, then those

@@ -28,7 +28,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "3.6.0";
+inline constexpr const char* kRunSchemaVersion = "3.7.0";
 
 struct StageSplit {
   std::string stage;

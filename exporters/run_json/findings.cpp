@@ -67,6 +67,46 @@ void fields(auto& io, Ref<decltype(io), FindingEvidence> e) {
   io("window_end_ns", e.window_end_ns, "its end", kAnySign);
 }
 
+void fields(auto& io, Ref<decltype(io), Prediction> p) {
+  io("changes", p.changes, "as arguments of nl-stage whatif, made together");
+  io("stage", p.stage, "whose windows are predicted");
+  io("measured_ns", p.measured_ns, "the median window");
+  io("unperturbed_ns", p.unperturbed_ns, "the same without the tracer's part; what is predicted is compared with it");
+  const bool predicted = p.predicted_ns > 0;
+  io.where(predicted, "predicted_ns", p.predicted_ns, "a window after the changes; null: refused");
+  io.where(predicted, "low_ns", p.low_ns, "the interval's lower end; null: refused");
+  io.where(predicted, "high_ns", p.high_ns, "the interval's upper end; null: refused");
+  if constexpr (reads<decltype(io)>) io.code("binds", p.binds);
+  else io.code("binds", predicted ? std::optional(p.binds) : std::nullopt, "what most of a window goes to then; null: refused");
+  io("ceiling", p.ceiling, "a bound of what is possible: predicted_ns is the least that it may take");
+  io.codes("assumptions", p.assumptions, "what the prediction takes for granted");
+  io.code("refused", p.refused, "why there is no prediction; null: there is one");
+}
+
+void fields(auto& io, Ref<decltype(io), StripPart> p) {
+  io("start_ns", p.start_ns, "since the window's begin");
+  io("end_ns", p.end_ns, "since the window's begin");
+  io.code("kind", p.what, "what the time goes to");
+}
+
+void fields(auto& io, Ref<decltype(io), WindowStrip> s) {
+  io("length_ns", s.length_ns, "of the window");
+  io("host", s.host, "its thread: code, launches, waits");
+  io("gpu", s.gpu, "while work runs on a GPU of its process; short pieces and pauses are joined");
+}
+
+// Its name is the run's.
+void fields(auto& io, Ref<decltype(io), WhatIf> w) {
+  io("stage", w.stage, "the unit of what the program does");
+  io("replay_error", w.replay_error, "how far the replay of what was measured is off, as a share");
+  io.code("binds", w.binds, "what most of a window goes to");
+  io("unprofiled_ns", w.unprofiled_ns, "the median window of passes without a tracer; null: none");
+  io("predictions", w.predictions, "of each change that applies, the largest saving first");
+  io("sequence", w.sequence, "the best change, then the best on top of it; each has all changes up to it");
+  io("now", w.now, "a window of median length as captured, without the tracer's part; null: not drawn");
+  io("then", w.then, "the same window after the sequence; null: not drawn");
+}
+
 void fields(auto& io, Ref<decltype(io), Finding> f) {
   io("rule", f.rule, "its name");
   io.code("scope", f.scope, "what it is about");
@@ -88,6 +128,7 @@ void fields(auto& io, Ref<decltype(io), Finding> f) {
   io("gain_per_token_ns", f.gain_per_token_ns, "of one generated token of a sequence; null: not computed");
   io("gain_unprofiled", f.gain_unprofiled, "these two are without the time that profiling adds");
   io.known("gain_note", f.gain_note, "what the figure assumes, or why there is none");
+  io("prediction", f.prediction, "of the change that the rule names, by a replay; the gain is what it predicts then; null: none");
 }
 
 void fields(auto& io, Ref<decltype(io), Abstention> a) {
@@ -104,6 +145,7 @@ void finding_fields(auto& io, Ref<decltype(io), Run> run) {
   io("roofline", run.roofline, "achieved against possible, from ncu");
   io("findings", run.findings, "what is worth the most first; those about the measurement last");
   io("abstentions", run.abstentions, "rules that could not be judged");
+  io("what_if", run.what_if, "what changes would bring, by a replay of the trace; null: nothing can be replayed");
 }
 
 template void finding_fields(JsonWriter&, const Run&);

@@ -13,7 +13,7 @@ void origin_fields(auto& io, Ref<decltype(io), Run> run);    // problems … wor
 void stage_fields(auto& io, Ref<decltype(io), Run> run);     // stages, phases, iterations, latency
 void kernel_fields(auto& io, Ref<decltype(io), Run> run);    // kernels, api, ranges
 void operator_fields(auto& io, Ref<decltype(io), Run> run);  // session, operators, layers
-void finding_fields(auto& io, Ref<decltype(io), Run> run);   // peaks, efficiency, roofline, findings, abstentions
+void finding_fields(auto& io, Ref<decltype(io), Run> run);   // peaks, efficiency, roofline, findings, abstentions, what_if
 void capture_fields(auto& io, Ref<decltype(io), Run> run);   // perturbation, energy, host, timeline, activity, coverage … provenance
 
 // Of a file that is read, whatever an older format lacks or calls otherwise is made up for.

@@ -69,6 +69,16 @@ class JsonReader {
     value = from_key<Enum>(text);
     if (!value) JsonReader(*found, *this, key).refuse("an unknown word, '" + text + "'");
   }
+  template <class Enum>
+  void codes(const char* key, std::vector<Enum>& values, const char* = "") {
+    std::vector<std::string> texts;
+    (*this)(key, texts);
+    for (const std::string& text : texts) {
+      const std::optional<Enum> value = from_key<Enum>(text);
+      if (!value) JsonReader(*find(key), *this, key).refuse("an unknown word, '" + text + "'");
+      values.push_back(*value);
+    }
+  }
   template <class T>
   void pairs(const char* key, std::vector<std::pair<std::string, T>>& items, const char* first, const char* second, const char* = "") {
     each(key, [&](JsonReader& item) {

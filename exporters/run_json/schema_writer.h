@@ -55,6 +55,10 @@ class SchemaWriter {
   void code(const char* key, const std::optional<Enum>&, const char* about, std::initializer_list<Enum> only = {}) {
     add(key, about, nullable({{"enum", words(only)}}));
   }
+  template <class Enum>
+  void codes(const char* key, const std::vector<Enum>&, const char* about) {
+    add(key, about, {{"type", "array"}, {"items", {{"enum", words<Enum>({})}}}});
+  }
   template <class T>
   void pairs(const char* key, const std::vector<std::pair<std::string, T>>&, const char* first, const char* second, const char* about) {
     SchemaWriter item;

@@ -79,6 +79,11 @@ class JsonWriter {
   void code(const char* key, const std::optional<Enum>& value, const char* = "", std::initializer_list<Enum> = {}) {
     value ? code(key, *value) : null(key);
   }
+  template <class Enum>
+  void codes(const char* key, const std::vector<Enum>& values, const char* = "") {
+    name(key);
+    list(values, [this](Enum value) { put(key_of(value)); });
+  }
   // Made out of other fields, for those who read the file without this program.
   template <class T>
   void made(const char* key, const T& value, const char*) {

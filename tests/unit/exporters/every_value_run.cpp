@@ -44,6 +44,28 @@ HostBlame every_blame(unsigned first) {
           .callee = every_frame(first + 40)};
 }
 
+// Texts and numbers from `first` on.
+Prediction every_prediction(unsigned first, Assumption assumption, NoPrediction refused) {
+  const auto text = [&](const char* name, unsigned number) { return std::string(name) + " " + std::to_string(first + number); };
+  return {.changes = {text("changes", 1)},
+          .stage = text("stage", 2),
+          .measured_ns = first + 3.5,
+          .unperturbed_ns = first + 4.5,
+          .predicted_ns = first + 5.5,
+          .low_ns = first + 6.5,
+          .high_ns = first + 7.5,
+          .binds = Binding::kLaunches,
+          .ceiling = true,
+          .assumptions = {assumption},
+          .refused = refused};
+}
+
+WindowStrip every_strip(unsigned first) {
+  return {.length_ns = first + 1.5,
+          .host = {{.start_ns = first + 2.5, .end_ns = first + 3.5, .what = Binding::kHostCode}},
+          .gpu = {{.start_ns = first + 4.5, .end_ns = first + 5.5, .what = Binding::kGpu}}};
+}
+
 }  // namespace
 
 // Member by member, by their own names: a list of fields that takes one for another shows in the golden run.json.
@@ -573,7 +595,17 @@ Run every_value_run() {
       .gain_per_window_ns = 572.5,
       .gain_per_token_ns = 573.5,
       .gain_unprofiled = true,
-      .gain_note = "gain_note 405"}};
+      .gain_note = "gain_note 405",
+      .prediction = every_prediction(2710, Assumption::kRunsBeside, NoPrediction::kNoStacks)}};
+  run.what_if = WhatIf{.name = run.name,
+                       .stage = "stage 2721",
+                       .replay_error = 0.2722,
+                       .binds = Binding::kWaits,
+                       .unprofiled_ns = 2723.5,
+                       .predictions = {every_prediction(2730, Assumption::kPinnedRate, NoPrediction::kNoStage)},
+                       .sequence = {every_prediction(2740, Assumption::kAttentionInOne, NoPrediction::kAlreadyGraph)},
+                       .now = every_strip(2750),
+                       .then = every_strip(2760)};
   run.abstentions = {Abstention{
       .rule = "rule 406", .scope = RuleScope::kOperator, .missing = {"missing 407"}, .why = "why 408", .command = "command 409"}};
   run.perturbation = Perturbation{.stages = {StageSlowdown{.profiler = PassKind::kCollector,

@@ -323,6 +323,11 @@ void add_findings(Run& run) {
   chain.gain_ns = 2400000;
   chain.gain_share = 0.021;
   chain.gain_note = "assumes that three of four passes over memory go away";
+  chain.prediction = graph_prediction("decode_step");
+  chain.prediction->changes = {"--fuse elementwise"};
+  chain.prediction->predicted_ns = 3.52e6;
+  chain.prediction->low_ns = 3.4e6;
+  chain.prediction->high_ns = 3.56e6;
   Finding head = finding("memory_bound_near_roof", RuleScope::kKernel, kKernels[7].name, Severity::kInfo, 0.8,
                          "This kernel moves data at 71 % of the memory's peak: little is left to win in it.");
   head.evidence = {evidence("DRAM throughput 71.3 %", true, "/kernels/4/ncu/0/dram_pct")};
@@ -409,6 +414,7 @@ Run rich_run() {
   add_operators(run);
   add_efficiency(run);
   add_findings(run);
+  run.what_if = sample_what_if("decode_step");
   add_costs(run);
   add_timeline(run);
   run.import_stats = {SourceFormat::kNsysSqlite,

@@ -312,6 +312,8 @@ void fill_findings(Run& run) {
   finding.same_cause_as = "small_kernel_storm";
   finding.part_of = "/findings/1";
   finding.gain_note = "assumes that all of the waiting goes away";
+  finding.prediction = graph_prediction("prefill");
+  finding.prediction->refused = NoPrediction::kNotReplayed;
   run.findings = {finding};
   run.abstentions = {
       abstention("clock_throttling", RuleScope::kRun, "energy.devices", "needs the GPU's clocks", "nl-stage run --config deep")};
@@ -367,6 +369,7 @@ Run full_run() {
   fill_operators(run);
   fill_efficiency(run);
   fill_findings(run);
+  run.what_if = sample_what_if("prefill");
   fill_costs(run);
   run.import_stats = {
       SourceFormat::kNsysSqlite,  "3.20.3", "2025.3.1", {{"NVTX_EVENTS", 5}}, {{{Code::kNote, {"end before start"}}, 1}}, {"GPU_METRICS"},

@@ -19,4 +19,8 @@ Run sparse_run();
 // A run as large as run.json lets it become.
 Run large_run(std::size_t kernels, std::size_t operators, std::size_t slices, std::size_t findings);
 
+// What changes would bring to a stage: a graph −57 %, the user's function 10 % or nothing, a bound, and one that is refused.
+WhatIf sample_what_if(const std::string& stage);
+Prediction graph_prediction(const std::string& stage);  // 57 % of 3.6 ms, 47 to 64 %
+
 }  // namespace nl::test

@@ -20,8 +20,8 @@ using nlohmann::json;
 constexpr const char* kGoldenRun = NL_FIXTURES "/golden/every_value/run.json";
 
 // Fields with few possible values.
-const std::set<std::string> kWords = {"bound_by", "bound_memory", "kind",     "limit",  "matched_by", "measured_by", "outcome",
-                                      "profiler", "scope",        "severity", "status", "style",      "verdict"};
+const std::set<std::string> kWords = {"binds",   "bound_by", "bound_memory", "kind",     "limit",  "matched_by", "measured_by",
+                                      "outcome", "profiler", "scope",        "severity", "status", "style",      "verdict"};
 
 void collect(const json& value, const std::string& key, const std::string& where, std::map<std::string, std::vector<std::string>>& places) {
   if (value.is_object())
@@ -99,6 +99,12 @@ nl::Run unfilled_run() {
   run.roofline.points.resize(1);
   run.findings.resize(1);
   run.findings[0].evidence.resize(1);
+  run.findings[0].prediction.emplace();
+  nl::WhatIf& what_if = run.what_if.emplace();
+  what_if.predictions.resize(1);
+  what_if.sequence.resize(1);
+  what_if.now.emplace().host.resize(1);
+  what_if.then.emplace().gpu.resize(1);
   run.abstentions.resize(1);
   run.perturbation.stages.resize(1);
   run.energy.stages.resize(1);

@@ -9,12 +9,14 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-HEADERS = ["run", "stage", "counters", "time", "timeline", "operator", "host_code", "efficiency", "rule", "perturbation", "trace"]
+HEADERS = ["run", "stage", "counters", "time", "timeline", "operator", "host_code", "efficiency", "rule", "prediction", "perturbation",
+           "trace"]
 OF_TRACE = {"Device", "Dim3", "ImportStats"}
 NOT_IN_RUN = {"PowerSample", "DeviceTableEntry", "DramUse", "OperatorDtypes", "OperatorRecords", "HostSample", "HostSamples",
               "GarbageCollection", "NcuRange", "NcuLaunch", "NcuReport", "WindowCounters", "CounterReport",  # what is summed up or chosen from before
               "BudgetBinKey", "RuleText", "RuleSeverity", "RuleEvidence", "RuleAdvice", "RuleSpec", "Rules"}  # what the program knows itself
-SUMMED_UP = {"StageCounters::dram_use", "StageSampling::dram_use"}  # in dram_pct
+SUMMED_UP = {"StageCounters::dram_use", "StageSampling::dram_use",  # in dram_pct
+             "WhatIf::name"}  # the run's
 
 
 def structs(text):

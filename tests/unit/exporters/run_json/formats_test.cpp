@@ -109,6 +109,7 @@ TEST_CASE("a run.json of 2.1.0 with counters, samples and overhead comes back as
   nl::Run rich = nl::test::rich_run();
   const nl::Workload known = std::exchange(rich.workload, {});  // its kind came with 3.3.0
   rich.workload = {known.command, known.working_directory, known.exit_status, known.repository};
+  rich.what_if.reset();  // came with 3.7.0
   check_same_parts(ours, json::parse(nl::exporters::run_to_json(rich)), false);
   const auto full = json::parse(nl::exporters::run_to_json(old_run("full-2.1.0")));
   auto expected = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
@@ -125,8 +126,9 @@ TEST_CASE("a run.json of 2.1.0 with counters, samples and overhead comes back as
   expected["operator_steps"] = json::array();
   expected["operators"][0]["entries"][0]["shapes"][0]["dtypes"] = nullptr;
   expected["software"]["versions"] = json::object();
-  for (const char* key : {"cause", "same_cause_as", "part_of", "action", "gain_per_window_ns", "gain_per_token_ns"})
+  for (const char* key : {"cause", "same_cause_as", "part_of", "action", "gain_per_window_ns", "gain_per_token_ns", "prediction"})
     expected["findings"][0][key] = nullptr;
+  expected["what_if"] = nullptr;
   expected["latency"]["ttft"] = nullptr;  // format 2 does not say whether the arrival was known
   check_same_parts(full, expected);
 }
@@ -151,8 +153,9 @@ TEST_CASE("nothing of a real run.json of 3.0.0 is lost, and what was added since
 }
 
 TEST_CASE("a file of this format without the fields that came with it is refused, with the place") {
-  for (const char* pointer : {"/summary", "/stages/0/series", "/kernels/0/measured", "/kernels/0/measured_ns", "/kernels/0/measured_calls",
-                              "/energy/devices/0/power_limit_w"}) {
+  for (const char* pointer :
+       {"/summary", "/stages/0/series", "/kernels/0/measured", "/kernels/0/measured_ns", "/kernels/0/measured_calls",
+        "/energy/devices/0/power_limit_w", "/what_if", "/what_if/then", "/what_if/predictions/0/ceiling", "/findings/0/prediction"}) {
     INFO(pointer);
     auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
     const json::json_pointer place(pointer);
@@ -224,4 +227,41 @@ TEST_CASE("until format 3.5 backend and precision are words of any kind: they be
   CHECK(other["software"]["backend_text"] == "whatever");
   CHECK(other["model"]["weights_precision"] == "other");
   CHECK(other["model"]["precision_text"] == "banana");
+}
+
+TEST_CASE("a file of 3.6 has no predictions, and is read without") {
+  auto document = json::parse(nl::exporters::run_to_json(nl::test::rich_run()));
+  document["schema_version"] = "3.6.0";
+  document.erase("what_if");
+  for (json& finding : document["findings"]) finding.erase("prediction");
+  const nl::Run run = nl::exporters::run_from_json(document.dump());
+  CHECK_FALSE(run.what_if);
+  REQUIRE(run.findings.size() == nl::test::rich_run().findings.size());
+  for (const nl::Finding& finding : run.findings) CHECK_FALSE(finding.prediction);
+}
+
+TEST_CASE("predictions come back as they were written; one that was refused has no times") {
+  const nl::Run run = nl::test::rich_run();
+  const auto document = json::parse(nl::exporters::run_to_json(run));
+  const auto& refused = document.at("what_if").at("predictions").at(3);
+  CHECK(refused.at("refused") == "nothing to change");
+  for (const char* key : {"predicted_ns", "low_ns", "high_ns", "binds"}) CHECK(refused.at(key).is_null());
+  CHECK(document.at("what_if").at("predictions").at(0).at("assumptions") == json{"graph drops host code", "tracer per launch"});
+  CHECK(document.at("what_if").at("now").at("host").at(1) == json{{"start_ns", 0.9e6}, {"end_ns", 2.1e6}, {"kind", "launches"}});
+  const nl::Run again = nl::exporters::run_from_json(document.dump());
+  REQUIRE(again.what_if);
+  CHECK(again.what_if->predictions.at(3).refused == nl::NoPrediction::kNothingToChange);
+  CHECK(again.what_if->predictions.at(3).predicted_ns == 0);
+  CHECK(again.what_if->predictions.at(0).assumptions == run.what_if->predictions.at(0).assumptions);
+  CHECK(again.what_if->predictions.at(2).ceiling);
+  CHECK(again.what_if->then->gpu.at(0).end_ns == 1.15e6);
+  CHECK(again.findings.at(1).prediction->changes == std::vector<std::string>{"--fuse elementwise"});
+  auto wrong = document;
+  wrong["what_if"]["predictions"][0]["assumptions"][0] = "magic";
+  try {
+    nl::exporters::run_from_json(wrong.dump());
+    FAIL("it was read");
+  } catch (const nl::Error& error) {
+    CHECK(error.message.find("an unknown word, 'magic'") != std::string::npos);
+  }
 }

@@ -72,6 +72,7 @@ nl::Run filled_run() {
   run.perturbation.calibration = {
       {{nl::PassKind::kNsys, "2025.3.1", "--trace=cuda", nl::CalibratedCall::kLaunch, 1700, 1600, 1800, 2300, 120}}, "a loop failed"};
   run.perturbation.decision = {nl::RepeatsEnd::kBudget, {"decode"}, {"decode"}, 4, 6, "not decided"};
+  run.what_if->sequence.back().refused = nl::NoPrediction::kPartial;
   run.workload.repository = nl::Repository{"/work", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", true};
   return run;
 }
@@ -168,12 +169,13 @@ TEST_CASE("the keys stand in the documented order") {
   std::vector<std::string> keys;
   for (const auto& [key, value] : document.items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{
-                    "schema_version",   "run_id",    "created_at",   "status",   "summary",    "problems", "name",       "mode",
-                    "hardware",         "software",  "model",        "workload", "stages",     "phases",   "iterations", "latency",
-                    "communication",    "kernels",   "kernels_note", "api",      "ranges",     "session",  "operators",  "operators_note",
-                    "operator_steps",   "layers",    "layers_note",  "peaks",    "efficiency", "roofline", "findings",   "abstentions",
-                    "perturbation",     "energy",    "host",         "timeline", "activity",   "coverage", "clock",      "import_stats",
-                    "ncu_rows_damaged", "provenance"});
+                    "schema_version", "run_id",    "created_at",     "status",         "summary",      "problems",     "name",
+                    "mode",           "hardware",  "software",       "model",          "workload",     "stages",       "phases",
+                    "iterations",     "latency",   "communication",  "kernels",        "kernels_note", "api",          "ranges",
+                    "session",        "operators", "operators_note", "operator_steps", "layers",       "layers_note",  "peaks",
+                    "efficiency",     "roofline",  "findings",       "abstentions",    "what_if",      "perturbation", "energy",
+                    "host",           "timeline",  "activity",       "coverage",       "clock",        "import_stats", "ncu_rows_damaged",
+                    "provenance"});
   keys.clear();
   for (const auto& [key, value] : document.at("kernels").at(0).items()) keys.push_back(key);
   CHECK(keys ==

@@ -27,9 +27,9 @@ report::Document report_document(const Run& run) {
   using namespace report;
   const std::string title = run.run_id.empty() ? run.name : run.run_id;
   Document out{title.empty() ? "Run" : title, std::string(key_of(run.status)), facts(run), overview(run)};
-  for (const auto section : {summary,  findings, measurement, stages,      budgets, step_time,   recurring_gaps, host_code,
-                             evidence, timeline, activity,    efficiency,  session, operators,   layers,         kernels,
-                             api,      overhead, energy,      abstentions, capture, environment, import_stats})
+  for (const auto section : {summary,   findings, what_if,  measurement, stages,      budgets, step_time,   recurring_gaps,
+                             host_code, evidence, timeline, activity,    efficiency,  session, operators,   layers,
+                             kernels,   api,      overhead, energy,      abstentions, capture, environment, import_stats})
     out.sections.push_back(section(run));
   return out;
 }

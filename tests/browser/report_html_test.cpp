@@ -194,6 +194,31 @@ TEST_CASE("report.html: the activity is drawn as wide as its lanes, above the it
   CHECK(browser.complaints == std::vector<std::string>());
 }
 
+TEST_CASE("report.html: a step now and after the sequence are drawn on one scale, beside the titles of their lanes", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Browser browser;
+  const fs::path page = page_of("rich", nl::test::rich_run());
+  for (const auto& [width, theme] : {std::pair{1280, "light"}, std::pair{1280, "dark"}, std::pair{390, "light"}}) {
+    INFO(width << " " << theme);
+    browser.screen(width, 900, width < 640);
+    browser.theme(theme);
+    browser.open(page);
+    browser.evaluate("document.getElementById('what-if').scrollIntoView(); 0");
+    write_file(kept("what-if-" + std::to_string(width) + "-" + theme + ".png"), browser.screenshot());
+    browser.evaluate(
+        "window.box = e => e.getBoundingClientRect(); window.g = [...document.querySelectorAll('#what-if rect.window')].map(box); "
+        "window.t = [...document.querySelectorAll('#what-if .strips span')].map(box); window.p = box(document.querySelector('#what-if "
+        ".zoom > svg')); 0");
+    CHECK(browser.evaluate("g.length") == 2);
+    CHECK(browser.evaluate("Math.abs(g[0].width - p.width) < 1 && Math.abs(g[1].width - p.width * 1.188 / 3.6) < 1") == true);
+    // The lanes of each strip stand beside their titles: host and GPU, below "now" and "after".
+    CHECK(browser.evaluate("Math.abs(g[0].top - t[1].top) < 2 && Math.abs(g[1].bottom - t[5].bottom) < 2") == true);
+    CHECK(browser.evaluate("[...document.querySelectorAll('#what-if rect.w-less')].length") == 2);
+    CHECK(browser.evaluate("document.documentElement.scrollWidth") <= width);
+  }
+  CHECK(browser.complaints == std::vector<std::string>());
+}
+
 TEST_CASE("report.html: the flame graph is drawn as wide as its box, callees below their callers, in both themes", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Browser browser;

@@ -124,6 +124,28 @@ std::string frame_markup(const FlameChart::Frame& frame) {
                      box, tip, frame.colour, text(cut(frame.name, kLongestFunction)));
 }
 
+constexpr int kStripLanePx = 22, kStripPartPx = 18;  // as the titles beside it
+constexpr double kRoomForLength = 12;                // percent: the length stands inside of its strip
+
+// The window's length above its lanes, which stand on a ground as long as it is.
+std::string strip_markup(const StripChart::Strip& strip, double span_ns, int y) {
+  const double length = place(strip.length_ns, span_ns);
+  std::string out = fmt::format(
+      "<text class=\"axis\" x=\"{:.3f}%\" y=\"{}\"{}>{}</text><rect class=\"window\" x=\"0\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"/>",
+      length, y + 16, length > kRoomForLength ? " text-anchor=\"end\"" : "", text(strip.figure), y + kStripLanePx, length,
+      static_cast<int>(strip.lanes.size()) * kStripLanePx);
+  for (const auto& lane : strip.lanes) {
+    y += kStripLanePx;
+    for (const auto& part : lane.parts) {
+      const double from = place(part.start_ns, span_ns), to = place(part.end_ns, span_ns);
+      if (to > from)
+        out += fmt::format("<rect class=\"{}\" x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"><title>{}</title></rect>",
+                           part.colour, from, y + (kStripLanePx - kStripPartPx) / 2, to - from, kStripPartPx, text(part.tip));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string figure_markup(const report::BarChart& chart) {
@@ -182,6 +204,19 @@ std::string figure_markup(const CurveChart& chart) {
     y += kCurvePx;
   }
   return framed(titles + "</div>", chart.label, height, picture);
+}
+
+std::string figure_markup(const StripChart& chart) {
+  if (!(chart.span_ns > 0)) return {};
+  std::string titles = "<div class=\"lanes strips\">", strips;
+  int y = kAxisPx;
+  for (const auto& strip : chart.strips) {
+    titles += fmt::format("<span><b>{}</b></span>", text(strip.title));
+    for (const auto& lane : strip.lanes) titles += fmt::format("<span>{}</span>", text(lane.title));
+    strips += strip_markup(strip, chart.span_ns, y);
+    y += static_cast<int>(strip.lanes.size() + 1) * kStripLanePx;
+  }
+  return framed(titles + "</div>", chart.label, y, time_axis(chart.span_ns, y) + strips);
 }
 
 std::string figure_markup(const FlameChart& chart) {

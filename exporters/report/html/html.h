@@ -51,5 +51,6 @@ std::string figure_markup(const report::Explorer& explorer);
 std::string figure_markup(const report::CurveChart& chart);
 std::string figure_markup(const report::RooflineChart& chart);  // empty where nothing has a place in it
 std::string figure_markup(const report::FlameChart& chart);     // empty where nothing was sampled
+std::string figure_markup(const report::StripChart& chart);     // empty where nothing has a length
 
 }  // namespace nl::exporters::html

@@ -15,6 +15,7 @@ std::vector<std::string> facts(const Run& run);
 
 Section summary(const Run& run);
 Section findings(const Run& run);     // a line each
+Section what_if(const Run& run);      // what changes would bring, by a replay of the trace
 Section measurement(const Run& run);  // the findings about it
 Section stages(const Run& run);
 Section budgets(const Run& run);

@@ -278,7 +278,26 @@ struct FlameChart {  // who calls whom, callers above, and how much of the whole
   std::string label;
   std::vector<Frame> frames;
 };
-using Figure = std::variant<BarChart, ColumnChart, Explorer, CurveChart, RooflineChart, FlameChart>;
+
+struct StripChart {  // windows below each other on one scale of time, each with its lanes
+  struct Part {
+    double start_ns = 0, end_ns = 0;
+    std::string colour, tip;
+  };
+  struct Lane {
+    std::string title;
+    std::vector<Part> parts;
+  };
+  struct Strip {
+    std::string title, figure;
+    double length_ns = 0;
+    std::vector<Lane> lanes;
+  };
+  double span_ns = 0;
+  std::string label;
+  std::vector<Strip> strips;
+};
+using Figure = std::variant<BarChart, ColumnChart, Explorer, CurveChart, RooflineChart, FlameChart, StripChart>;
 
 struct Block;
 using Blocks = std::vector<Block>;

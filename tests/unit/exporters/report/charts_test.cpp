@@ -166,3 +166,50 @@ TEST_CASE("the roofline is drawn of what has a place in it") {
   CHECK_FALSE(has(picture_of(), "class=\"roof"));
   CHECK(roofline(nl::Run()).empty());
 }
+
+TEST_CASE("the strips of a step: each part where it lies, on one scale, host above GPU") {
+  const auto chart = chart_in<StripChart>(what_if(nl::test::rich_run()).blocks);
+  CHECK(chart.label ==
+        "One decode_step; now 3.600 ms: GPU works 22.2 %, host runs its code 41.7 %, host launches 33.3 %, host waits 25.0 %; after 1.188 "
+        "ms: "
+        "GPU works 54.7 %, host runs its code 33.7 %, host launches 4.2 %, host waits 62.1 %");
+  const std::string markup = figure_markup(chart);
+  CHECK(has(markup, "role=\"img\" aria-label=\"One decode_step; now 3.600 ms: GPU works 22.2 %,"));
+  CHECK(has(markup, "<span><b>now</b></span><span>host</span><span>GPU</span><span><b>after</b></span><span>host</span><span>GPU</span>"));
+  const auto grounds = boxes(markup, "<rect class=\"window\""), launches = boxes(markup, "<rect class=\"b-latency\""),
+             works = boxes(markup, "<rect class=\"b-compute\"");
+  REQUIRE(grounds.size() == 2);
+  CHECK(grounds[0].width == near(100));
+  CHECK(grounds[1].width == near(100 * 1.188 / 3.6));
+  REQUIRE(launches.size() == 2);
+  CHECK(launches[0].x == near(25));
+  CHECK(launches[0].width == near(100 * 1.2 / 3.6));
+  CHECK(launches[1].x == near(100 * 0.4 / 3.6));
+  REQUIRE(works.size() == 3);
+  CHECK(works[1].x == near(100 * 3.0 / 3.6));
+  CHECK(works[2].width == near(100 * 0.65 / 3.6));
+  CHECK(works[0].y - launches[0].y == 22);
+  CHECK(launches[1].y - launches[0].y == 66);
+  CHECK(launches[0].y >= grounds[0].y);
+  CHECK(works[2].y + works[2].height <= grounds[1].y + grounds[1].height);
+  CHECK(has(markup, "<title>host launches for 1.200 ms, from 900.00 µs</title>"));
+  CHECK(figure_markup(StripChart{}).empty());
+}
+
+TEST_CASE("the best sequence: bars that float from now to what is left, with its interval") {
+  const auto chart = chart_in<BarChart>(what_if(nl::test::rich_run()).blocks);
+  const std::string markup = figure_markup(chart);
+  const auto saved = boxes(markup, "<rect class=\"w-less\""), whole = boxes(markup, "<rect class=\"w-side\"");
+  REQUIRE(saved.size() == 2);
+  CHECK(saved[0].x == near(100 * 1.548 / 3.6));
+  CHECK(saved[0].x + saved[0].width == near(100));
+  CHECK(saved[1].x == near(100 * 1.188 / 3.6));
+  CHECK(saved[1].x + saved[1].width == near(saved[0].x));
+  REQUIRE(whole.size() == 2);
+  CHECK(whole[1].width == near(100 * 1.188 / 3.6));
+  CHECK(has(markup, "after all <span class=\"muted\">950.00 µs to 1.500 ms</span></span>"));
+  CHECK(has(markup, "aria-label=\"after all: 1.188 ms (950.00 µs to 1.500 ms)\""));
+  CHECK(has(markup, "<span class=\"fig\">1.188 ms</span>"));
+  CHECK(attribute_of(elements(markup, "<line class=\"tick\"").at(0), "x1") == near(100 * 0.95 / 3.6));
+  CHECK(attribute_of(elements(markup, "<line class=\"far\"").at(0), "x2") == near(100 * 1.5 / 3.6));
+}

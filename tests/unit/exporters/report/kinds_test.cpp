@@ -18,6 +18,7 @@ Run rich_run_of(WorkloadKind kind, const std::string& unit) {
   Run run = nl::test::rich_run();
   run.findings.clear();
   run.abstentions.clear();  // the rules have a test of their own
+  run.what_if = nl::test::sample_what_if(unit.empty() ? "last" : unit);
   std::string text = nl::exporters::run_to_json(run);
   const auto rename = [&](const char* value, const std::string& to) {  // values, not keys
     text = std::regex_replace(text, std::regex(std::string("\"(LLM:)?") + value + "\"(?!:)"), "\"" + to + "\"");

@@ -1,0 +1,142 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "exporters/report/sections/sections.h"
+#include "exporters/report/text/prediction_text.h"
+#include "exporters/report/text/run_text.h"
+
+namespace nl::exporters::report {
+namespace {
+
+struct StripKind {
+  const char* colour;
+  const char* name;
+};
+
+StripKind strip_kind(Binding what) {
+  switch (what) {
+    case Binding::kGpu: return {"b-compute", "GPU works"};
+    case Binding::kHostCode: return {"b-host", "host runs its code"};
+    case Binding::kLaunches: return {"b-latency", "host launches"};
+    case Binding::kWaits: return {"b-sync", "host waits"};
+  }
+  return {"", ""};
+}
+
+StripChart::Lane strip_lane(const char* title, const std::vector<StripPart>& parts) {
+  StripChart::Lane lane{title, {}};
+  for (const StripPart& part : parts) {
+    const StripKind kind = strip_kind(part.what);
+    lane.parts.push_back({part.start_ns, part.end_ns, kind.colour,
+                          fmt::format("{} for {}, from {}", kind.name, time_text(part.end_ns - part.start_ns), time_text(part.start_ns))});
+  }
+  return lane;
+}
+
+// "2.30 ms: GPU works 20 %, host runs its code 40 %": for those who hear it.
+std::string strip_shares(const WindowStrip& strip) {
+  std::string text = time_text(strip.length_ns) + ":";
+  const char* between = " ";
+  for (const Binding what : {Binding::kGpu, Binding::kHostCode, Binding::kLaunches, Binding::kWaits}) {
+    double sum_ns = 0;
+    for (const auto* parts : {&strip.host, &strip.gpu})
+      for (const StripPart& part : *parts)
+        if (part.what == what) sum_ns += part.end_ns - part.start_ns;
+    if (sum_ns <= 0) continue;
+    text += fmt::format("{}{} {}", between, strip_kind(what).name, share_text(ratio(sum_ns, strip.length_ns)));
+    between = ", ";
+  }
+  return text;
+}
+
+void add_strip(StripChart& chart, const char* title, const std::optional<WindowStrip>& strip) {
+  if (!strip || !(strip->length_ns > 0)) return;
+  chart.strips.push_back(
+      {title, time_text(strip->length_ns), strip->length_ns, {strip_lane("host", strip->host), strip_lane("GPU", strip->gpu)}});
+  chart.span_ns = std::max(chart.span_ns, strip->length_ns);
+  chart.label += fmt::format("; {} {}", title, strip_shares(*strip));
+}
+
+void add_strips(const Run& run, Blocks& blocks) {
+  const WhatIf& result = *run.what_if;
+  const std::string stage = stage_title(run, result.stage);
+  StripChart chart;
+  chart.label = "One " + stage;
+  add_strip(chart, "now", result.now);
+  add_strip(chart, "after", result.sequence.empty() ? std::nullopt : result.then);
+  if (chart.strips.empty()) return;
+  const bool both = chart.strips.size() > 1;
+  blocks.emplace_back(Figure(std::move(chart)));
+  Legend legend{{}, false};
+  for (const Binding what : {Binding::kHostCode, Binding::kLaunches, Binding::kWaits, Binding::kGpu})
+    legend.entries.push_back({strip_kind(what).colour, strip_kind(what).name, ""});
+  blocks.emplace_back(std::move(legend));
+  blocks.emplace_back(caption(both ? fmt::format("One {} of median length without the tracer's part, and the same one after {}.", stage,
+                                                 changes_text(result.sequence.back()))
+                                   : fmt::format("One {} of median length, without the tracer's part.", stage)));
+}
+
+Bar whole_window(const char* name, double ns, double whole_ns, const std::string& figure) {
+  return {name, "", {{ns, "w-side", fmt::format("{}: {}", name, figure)}}, whole_ns, figure, fmt::format("{}: {}", name, figure)};
+}
+
+// From now to what is left: each bar begins where the last one ended. The line at the end is the interval.
+BarChart sequence_chart(const std::vector<Prediction>& sequence) {
+  const double now_ns = sequence.front().unperturbed_ns;
+  const Prediction& last = sequence.back();
+  double whole_ns = std::max(now_ns, last.ceiling ? 0 : last.high_ns);
+  for (const Prediction& each : sequence) whole_ns = std::max(whole_ns, each.predicted_ns);
+  BarChart chart;
+  chart.bars.push_back(whole_window("now", now_ns, whole_ns, time_text(now_ns)));
+  double before_ns = now_ns;
+  for (const Prediction& each : sequence) {
+    const std::string name = each.changes.empty() ? changes_text(each) : each.changes.back();
+    const double change_ns = each.predicted_ns - before_ns;
+    const std::string figure = (change_ns <= 0 ? "−" : "+") + time_text(std::abs(change_ns)), tip = name + ": " + figure;
+    chart.bars.push_back(
+        {name,
+         "",
+         {{std::min(before_ns, each.predicted_ns), "w-gap"}, {std::abs(change_ns), change_ns <= 0 ? "w-less" : "w-more", tip}},
+         whole_ns,
+         figure,
+         tip});
+    before_ns = each.predicted_ns;
+  }
+  chart.bars.push_back(whole_window("after all", last.predicted_ns, whole_ns, time_text(last.predicted_ns)));
+  chart.bars.back().detail = predicted_interval(last);  // beside the figure it would make this bar shorter than the others
+  chart.bars.back().spoken += fmt::format(" ({})", predicted_interval(last));
+  if (!last.ceiling) {
+    chart.bars.back().tick = last.low_ns;
+    chart.bars.back().far = last.high_ns;
+  }
+  return chart;
+}
+
+}  // namespace
+
+Section what_if(const Run& run) {
+  Section out{"what-if", "What if", "What a change would bring"};
+  if (!run.what_if) return out;
+  const WhatIf& result = *run.what_if;
+  if (const std::string lead = what_if_lead(result, stage_title(run, result.stage)); !lead.empty())
+    out.blocks = {Paragraph{lead}, Paragraph{replay_text(result)}};
+  add_strips(run, out.blocks);
+  std::vector<Prediction> made = result.predictions, sequence = result.sequence;
+  for (auto* list : {&made, &sequence}) std::erase_if(*list, [](const Prediction& each) { return each.refused.has_value(); });
+  add(out.blocks, prediction_table(made));
+  if (result.predictions.empty()) add(out.blocks, Paragraph{kNoChangeSaves});
+  if (!sequence.empty()) {
+    if (sequence.size() > 1) add(out.blocks, Paragraph{sequence_text(sequence)});
+    out.blocks.emplace_back(Figure(sequence_chart(sequence)));
+  }
+  if (List list = assumption_list(made); !list.items.empty()) {
+    add(out.blocks, Paragraph{"The predictions take for granted:"});
+    add(out.blocks, std::move(list));
+  }
+  add(out.blocks, Paragraph{refusals_text(result.predictions)});
+  return out;
+}
+
+}  // namespace nl::exporters::report

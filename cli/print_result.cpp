@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/prediction_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/text_table.h"
 #include "model/visible_text.h"
@@ -68,6 +69,14 @@ void print_notes(const Run& run) {
   for (const auto& note : run.provenance.adaptations) write_out("note: {}\n", text_of(note));
 }
 
+// " Saves at most 12.0 %.", " Predicted to save 39 % of each decode_step (31 to 45 %)."
+std::string saving_sentence(const Finding& finding) {
+  using namespace exporters;
+  if (const Prediction* prediction = report::prediction_of(finding); prediction != nullptr)
+    return " " + sentence(report::saving_text(*prediction));
+  return finding.gain_share ? fmt::format(" Saves at most {}.", share_text(finding.gain_share)) : "";
+}
+
 // The sentence that says how fast it is, after the one that tracing is a large part of that, then what limits it.
 void print_head(const Run& run) {
   const auto sentences = exporters::report::executive_summary(run);
@@ -78,8 +87,7 @@ void print_head(const Run& run) {
   for (const auto& each : first) {
     const Finding& finding = *each.finding;
     write_text(fmt::format("{:<7}", key_of(finding.severity)), stdout, severity_colour(finding.severity));
-    write_out(" {}{}\n", finding.message,
-              finding.gain_share ? fmt::format(" Saves at most {}.", exporters::share_text(finding.gain_share)) : "");
+    write_out(" {}{}\n", finding.message, saving_sentence(finding));
   }
   if (!first.empty() && run.findings.size() > first.size())
     write_out("        and {} more in the report\n", run.findings.size() - first.size());

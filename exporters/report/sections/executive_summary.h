@@ -91,7 +91,8 @@ std::string no_advice(const Run& run);
 std::string plain_text(const Finding& finding);
 // What to do, with its stage and without a full stop: "Use CUDA graphs for each step of the answer (decode_step)". Empty: the rule does not say.
 std::string action_text(const Run& run, const Finding& finding);
-// "saves at most 3.8 ms of 4.3 ms per token"; of other stages per window, else of the measured time. Empty: not known.
+// "saves at most 3.8 ms of 4.3 ms per token"; of other stages per window, else of the measured time. Where it is predicted: "saves about
+// 39 % of each decode_step, between 31 and 45 %". Empty: not known.
 std::string worth_text(const Run& run, const Finding& finding);
 
 }  // namespace nl::exporters::report

@@ -5,6 +5,7 @@
 
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/links.h"
+#include "exporters/report/text/prediction_text.h"
 #include "exporters/report/text/run_text.h"
 
 namespace nl::exporters::report {
@@ -45,7 +46,19 @@ Item evidence_item(const Run& run, const FindingEvidence& evidence, bool with_wi
 Text gain_line(const Finding& finding) {
   const std::string gain = gain_text(finding);
   if (gain.empty()) return finding.gain_note.empty() ? Text() : Text(finding.gain_note + ".");
-  return strong(gain) + Text(finding.gain_note.empty() ? "." : "; " + finding.gain_note + ".");
+  Text line = strong(gain) + Text(finding.gain_note.empty() ? "." : "; " + finding.gain_note + ".");
+  if (const Prediction* prediction = prediction_of(finding); prediction != nullptr)
+    line += muted(fmt::format(" To predict it again: {}", whatif_command(*prediction)));
+  return line;
+}
+
+// A prediction is no bound: where there are some, each saving says which it is.
+Cell saving_cell(const Finding& finding, bool say_which) {
+  if (!finding.gain_share || !say_which) return share_cell(finding.gain_share);
+  const Prediction* prediction = prediction_of(finding);
+  const bool about = prediction != nullptr && !prediction->ceiling;
+  return {Text(fmt::format("{} {}", about ? "about" : "at most", share_text(finding.gain_share))), finding.gain_share,
+          prediction == nullptr ? "" : saving_text(*prediction)};
 }
 
 // " (part of 1)"
@@ -73,15 +86,16 @@ Card card(const Run& run, std::size_t number, const Finding& finding) {
 
 Table finding_table(const Run& run, RuleAbout about) {
   const bool measurement = about == RuleAbout::kMeasurement;
+  const bool predicted = std::any_of(run.findings.begin(), run.findings.end(), prediction_of);
   Table table{measurement ? "Findings about the measurement" : "Findings",
-              {{"", kRight}, {"Severity"}, {"Finding"}, {"Saves at most", kRight}}};
+              {{"", kRight}, {"Severity"}, {"Finding"}, {predicted ? "Saves" : "Saves at most", kRight}}};
   for (std::size_t i = 0; i < std::min(kMaxFindings, run.findings.size()); ++i) {
     const Finding& finding = run.findings[i];
     if ((finding.about == RuleAbout::kMeasurement) != measurement) continue;
     const Finding* whole = whole_of(run, finding);
     table.rows.push_back({Text(std::to_string(i + 1), Inline::kPlain, "#" + finding_id(i)), key_cell(finding.severity),
                           whole == nullptr ? Text(title_of(finding)) : Text(title_of(finding)) + muted(part_text(run, *whole)),
-                          share_cell(finding.gain_share)});
+                          saving_cell(finding, predicted)});
   }
   table.text_rows = kTextFindings;
   return table;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/prediction_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/headline.h"
 #include "model/words.h"
@@ -73,9 +74,17 @@ std::string saved_share(const Finding& finding) {
   return has_gain(finding) ? rough_share(*finding.gain_share) + " of the measured time" : "";
 }
 
+// "saves about 39 % of each decode_step, between 31 and 45 %"; empty: not predicted.
+std::string predicted_worth(const Run& run, const Finding& finding) {
+  const Prediction* prediction = prediction_of(finding);
+  if (prediction == nullptr) return {};
+  return plain_saving_text(*prediction, generates(run) ? prediction->stage : stage_noun(prediction->stage));
+}
+
 // "It saves at most 3.8 ms of 4.3 ms per token, 79 % of the measured time." The share is of the traced time: it does not stand beside
 // an unprofiled one.
 std::string worth_sentence(const Run& run, const Finding& finding) {
+  if (const std::string worth = predicted_worth(run, finding); !worth.empty()) return "It " + worth + ".";
   const std::string each = saved_each(run, finding);
   const std::string share = !each.empty() && finding.gain_unprofiled ? "" : saved_share(finding);
   if (!each.empty() || !share.empty()) return "It saves at most " + each + (each.empty() || share.empty() ? "" : ", ") + share + ".";
@@ -140,6 +149,7 @@ std::string no_advice(const Run& run) {
 }
 
 std::string worth_text(const Run& run, const Finding& finding) {
+  if (const std::string worth = predicted_worth(run, finding); !worth.empty()) return worth;
   const std::string each = saved_each(run, finding), share = saved_share(finding);
   return each.empty() && share.empty() ? "" : "saves at most " + (each.empty() ? share : each);
 }

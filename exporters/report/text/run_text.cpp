@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/prediction_text.h"
 #include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
@@ -92,7 +93,15 @@ std::string scope_text(const Run& run, const Finding& finding) {
   return std::string(key_of(finding.scope)) + (subject.empty() ? "" : " " + subject);
 }
 
+const Prediction* prediction_of(const Finding& finding) {
+  return finding.prediction && !finding.prediction->refused ? &*finding.prediction : nullptr;
+}
+
 std::string gain_text(const Finding& finding) {
+  if (const Prediction* prediction = prediction_of(finding); prediction != nullptr) {
+    const std::string times = saving_times_text(*prediction);
+    return saving_text(*prediction) + (times.empty() ? "" : ": " + times);
+  }
   std::string out;
   if (finding.gain_ns) out = "saves at most " + time_text(*finding.gain_ns);
   if (finding.gain_share) out += (out.empty() ? "saves at most " : ", ") + share_text(finding.gain_share) + " of the measured time";

@@ -21,7 +21,10 @@ std::string status_sentence(RunStatus status);
 
 // The pieces of a finding's subject that a report shows: "stage decode", "the run".
 std::string scope_text(const Run& run, const Finding& finding);
-// "saves at most 83.1 ms, 70.0 % of the measured time"; empty where it could not be computed.
+// Of the change that it asks for; nullptr: none was made.
+const Prediction* prediction_of(const Finding& finding);
+// "saves at most 83.1 ms, 70.0 % of the measured time", or what is predicted: "predicted to save 39 % of each decode_step (31 to 45 %):
+// 1.40 ms instead of 2.30 ms". Empty where it could not be computed.
 std::string gain_text(const Finding& finding);
 std::string title_of(const Finding& finding);
 // The finding of the same cause that is worth the most, of which this one is a part; nullptr: it is none.

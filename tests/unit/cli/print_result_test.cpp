@@ -6,6 +6,7 @@
 #include "model/words.h"
 #include "tests/catch.h"
 #include "tests/unit/cli/captured_output.h"
+#include "tests/unit/files.h"
 
 namespace {
 
@@ -97,6 +98,19 @@ low     second
 
 partial: runs/one
 )");
+}
+
+TEST_CASE("print_result: what is predicted is said with its range") {
+  nl::orchestrator::RunResult predicted = result();
+  nl::Prediction& prediction = predicted.run.findings[0].prediction.emplace();
+  prediction.stage = "prefill";
+  prediction.unperturbed_ns = 2e6;
+  prediction.predicted_ns = 1.22e6;
+  prediction.low_ns = 1.1e6;
+  prediction.high_ns = 1.38e6;
+  CHECK(nl::test::has(print(predicted).out, "high    first Predicted to save 39 % of each prefill (31 to 45 %).\n"));
+  prediction.refused = nl::NoPrediction::kPartial;
+  CHECK(nl::test::has(print(predicted).out, "high    first Saves at most 25.0 %.\n"));
 }
 
 TEST_CASE("print_result: no more than five stages and five kernels, and a long name is cut at the width of the table") {

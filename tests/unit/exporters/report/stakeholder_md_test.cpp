@@ -361,3 +361,21 @@ TEST_CASE("stages without MFU for the same reason share a line") {
   CHECK(has(text, "vision: no peak is known"));
   CHECK(text.find("the model shape is not known") == text.rfind("the model shape is not known"));
 }
+
+TEST_CASE("stakeholder_summary.md: an action that is predicted gives its range") {
+  nl::Run run = nl::test::rich_run();
+  run.findings[0].prediction = nl::test::graph_prediction("decode_step");
+  const std::string text = nl::exporters::stakeholder_markdown(run);
+  CHECK(has(text,
+            "1. **Use CUDA graphs for each step of the answer (decode).** It saves about 57 % of each decode_step, between 47 and 64 %. "));
+  CHECK(has(text,
+            "- First action: use CUDA graphs for each step of the answer (decode); it saves about 57 % of each decode_step, between 47 and "
+            "64 %.\n"));
+  CHECK_FALSE(has(text, "It saves at most"));
+  run.findings[0].prediction->high_ns = 3.9e6;
+  CHECK(has(nl::exporters::stakeholder_markdown(run), "It saves up to 64 % of each decode_step. "));
+  run.findings[0].prediction->ceiling = true;
+  CHECK(has(nl::exporters::stakeholder_markdown(run), "It saves 57 % of each decode_step at best. "));
+  run.findings[0].prediction->refused = nl::NoPrediction::kNotReplayed;
+  CHECK(has(nl::exporters::stakeholder_markdown(run), "It saves at most 2.6 ms of 3.6 ms per token. "));
+}

@@ -5,6 +5,7 @@
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/markdown.h"
 #include "tests/catch.h"
+#include "tests/unit/exporters/sample_run.h"
 #include "tests/unit/files.h"
 
 // The list of findings, their cards, and what could not be judged.
@@ -100,6 +101,31 @@ TEST_CASE("findings: what is gained, what that assumes, or why nothing is known 
   CHECK_FALSE(has(section_text(evidence(run)), "Gain:"));
   finding.gain_ns = 3000;
   CHECK(has(section_text(evidence(run)), "\nGain: **saves at most 3.00 µs, 1.50 µs per window unprofiled**.\n"));
+}
+
+TEST_CASE("findings: a prediction takes the place of the bound, with its range and how to make it again") {
+  Run run = run_with_findings(2);
+  Finding& finding = run.findings[0];
+  finding.gain_ns = 3e6;
+  finding.gain_share = run.findings[1].gain_share = 0.39;
+  CHECK(has(section_text(findings(run)), "| Saves at most |"));
+  CHECK(has(section_text(findings(run)), "| finding 1 | 39.0 % |"));
+  finding.prediction = nl::test::graph_prediction("decode_step");
+  CHECK(has(
+      section_text(evidence(run)),
+      "\nGain: **predicted to save 57 % of each decode_step (47 to 64 %): 1.548 ms instead of 3.600 ms**. To predict it again: nl-stage "
+      "whatif RUN --graph decode_step\n"));
+  const std::string list = section_text(findings(run));
+  CHECK(has(list, "| Saves |"));
+  CHECK(has(list, "| finding 1 | about 39.0 % |"));
+  CHECK(has(list, "| finding 2 | at most 39.0 % |"));
+  CHECK(has(nl::exporters::html::blocks_markup(evidence(run).blocks),
+            "<span class=\"muted\"> To predict it again: nl-stage whatif RUN --graph decode_step</span>"));
+  finding.prediction->ceiling = true;
+  CHECK(has(section_text(findings(run)), "| finding 1 | at most 39.0 % |"));
+  finding.prediction->refused = NoPrediction::kNoStacks;
+  CHECK(has(section_text(evidence(run)), "\nGain: **saves at most 3.000 ms, 39.0 % of the measured time**.\n"));
+  CHECK(has(section_text(findings(run)), "| finding 1 | 39.0 % |"));
 }
 
 TEST_CASE("findings: one with the cause of another names the nearest before it that leads") {

@@ -38,6 +38,7 @@ class FigureCheck {
     for (std::size_t i = 0; i < run_.findings.size(); ++i) check_saving(run_.findings[i], fmt::format("/findings/{}", i));
     if (!run_.workload.verdict.unit_stage.empty() && stage_named(run_, run_.workload.verdict.unit_stage) == nullptr)
       say("/workload/unit_stage", "names a stage that is not there");
+    if (run_.what_if) check_what_if(*run_.what_if);
   }
 
  private:
@@ -119,6 +120,43 @@ class FigureCheck {
     if (!finding.same_cause_as.empty() &&
         std::none_of(run_.findings.begin(), run_.findings.end(), [&](const Finding& each) { return each.rule == finding.same_cause_as; }))
       say(where, "has the cause of a finding that is not there");
+    if (finding.prediction) check_prediction(*finding.prediction, where + "/prediction");
+  }
+
+  void check_prediction(const Prediction& prediction, const std::string& where) {
+    not_above(where, "the window without the tracer's part", prediction.unperturbed_ns, "the window", prediction.measured_ns);
+    if (prediction.refused) return;
+    not_above(where, "the lower end of the interval", prediction.low_ns, "the prediction", prediction.predicted_ns);
+    not_above(where, "the prediction", prediction.predicted_ns, "the upper end of the interval", prediction.high_ns);
+  }
+
+  void check_lane(const std::vector<StripPart>& parts, double length_ns, const std::string& where) {
+    double end_ns = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const std::string place = fmt::format("{}/{}", where, i);
+      not_above(place, "the end of the part before", end_ns, "the begin", parts[i].start_ns);
+      not_above(place, "the begin", parts[i].start_ns, "the end", parts[i].end_ns);
+      end_ns = parts[i].end_ns;
+    }
+    not_above(where, "the end of the last part", end_ns, "the window", length_ns);
+  }
+
+  void check_what_if(const WhatIf& what_if) {
+    if (stage_named(run_, what_if.stage) == nullptr) say("/what_if/stage", "names a stage that is not there");
+    for (std::size_t i = 0; i < what_if.predictions.size(); ++i)
+      check_prediction(what_if.predictions[i], fmt::format("/what_if/predictions/{}", i));
+    double before_ns = what_if.sequence.empty() ? 0 : what_if.sequence.front().unperturbed_ns;
+    for (std::size_t i = 0; i < what_if.sequence.size(); ++i) {
+      const std::string place = fmt::format("/what_if/sequence/{}", i);
+      check_prediction(what_if.sequence[i], place);
+      not_above(place, "the window after this change", what_if.sequence[i].predicted_ns, "the window before it", before_ns);
+      before_ns = what_if.sequence[i].predicted_ns;
+    }
+    for (const auto& [key, strip] : {std::pair("now", &what_if.now), {"then", &what_if.then}}) {
+      if (!*strip) continue;
+      check_lane((*strip)->host, (*strip)->length_ns, fmt::format("/what_if/{}/host", key));
+      check_lane((*strip)->gpu, (*strip)->length_ns, fmt::format("/what_if/{}/gpu", key));
+    }
   }
 
   const Run& run_;
@@ -126,8 +164,8 @@ class FigureCheck {
 };
 
 // No sentence of a summary is about single entries of these.
-constexpr std::string_view kLongLists[] = {"timeline", "activity", "operator_steps", "operators", "layers",
-                                           "kernels",  "api",      "ranges",         "host",      "roofline"};
+constexpr std::string_view kLongLists[] = {"timeline", "activity", "operator_steps", "operators", "layers", "kernels",
+                                           "api",      "ranges",   "host",           "roofline",  "what_if"};
 
 // The numbers of run.json.
 class FigureIndex {
@@ -142,6 +180,7 @@ class FigureIndex {
       if (std::find(std::begin(kLongLists), std::end(kLongLists), key) == std::end(kLongLists)) add(part, nullptr);
     add_stages(document);
     add_limits(document);
+    add_predictions(run);
     add_operators(document);
   }
 
@@ -184,6 +223,14 @@ class FigureIndex {
         if (finding.contains(gain) && finding.at(gain).is_number())
           for (const double time_ns : times)
             if (time_ns > 0) quotients_.insert(finding.at(gain).get<double>() / time_ns);
+  }
+
+  // What the change that a finding asks for saves of a window, and the ends of its interval.
+  void add_predictions(const Run& run) {
+    for (const Finding& finding : run.findings)
+      if (finding.prediction && finding.prediction->unperturbed_ns > 0)
+        for (const double then_ns : {finding.prediction->predicted_ns, finding.prediction->low_ns, finding.prediction->high_ns})
+          quotients_.insert(1 - then_ns / finding.prediction->unperturbed_ns);
   }
 
   // What each type of operator takes of all of them.

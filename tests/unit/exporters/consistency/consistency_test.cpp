@@ -137,3 +137,24 @@ TEST_CASE("consistency: a log has what is put into words while it lives") {
   CHECK(log.told()[0].value == 2e6);
   CHECK(log.told()[1].text == "3 kernels");
 }
+
+TEST_CASE("consistency: predictions lie in their intervals, sequences do not grow, and strips are in order") {
+  Run run = real_run();
+  REQUIRE(stage_named(run, "decode_step") != nullptr);
+  run.what_if = test::sample_what_if("decode_step");
+  run.findings.at(0).prediction = test::graph_prediction("decode_step");
+  REQUIRE(has(exporters::report::executive_summary(run).at(3), "it saves about 57 % of each decode_step, between 47 and 64 %"));
+  for (const Contradiction& each : contradictions(run)) FAIL_CHECK(each.where << ": " << each.what);
+  const auto broken = [&](auto change, const std::string& where, const std::string& what) {
+    Run wrong = run;
+    change(wrong);
+    CHECK(says(wrong, where, what));
+  };
+  broken([](Run& r) { r.findings[0].prediction->low_ns = 2e6; }, "/findings/0/prediction", "the lower end of the interval (2000000 ns)");
+  broken([](Run& r) { r.what_if->predictions[1].high_ns = 3e6; }, "/what_if/predictions/1", "the upper end of the interval");
+  broken([](Run& r) { r.what_if->predictions[3].unperturbed_ns = 5e6; }, "/what_if/predictions/3", "the window without the tracer's part");
+  broken([](Run& r) { std::swap(r.what_if->sequence[0], r.what_if->sequence[1]); }, "/what_if/sequence/1", "the window before it");
+  broken([](Run& r) { std::swap(r.what_if->now->host[0], r.what_if->now->host[1]); }, "/what_if/now/host/1", "the end of the part before");
+  broken([](Run& r) { r.what_if->then->length_ns = 1e6; }, "/what_if/then/gpu", "the end of the last part");
+  broken([](Run& r) { r.what_if->stage = "nowhere"; }, "/what_if/stage", "not there");
+}

@@ -235,7 +235,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
   }
   const std::string stage = stage_to_predict(run);
   constexpr std::size_t kMostWorks = 100'000;  // a report takes no longer for the many steps of a long capture, which are alike
-  const RunReplay replay(run, staged, knowledge, stage, std::nullopt, kMostWorks);
+  const RunReplay replay(run, staged, knowledge, {stage, std::nullopt, 1, kMostWorks});
   run.what_if = replay.everything(stage);
   std::map<std::pair<std::string, std::string>, Prediction> predicted;  // several rules ask for the same
   add_findings(run, knowledge.rules, [&](const std::string& stage, const std::string& change) {

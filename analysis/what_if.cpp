@@ -96,17 +96,17 @@ bool is_whole(const Run& run) { return run.status == RunStatus::kComplete && !is
 
 }  // namespace
 
-RunReplay::RunReplay(const Run& run, const StagedTrace& staged, const Knowledge& knowledge, const std::string& stage,
-                     std::optional<double> unprofiled_ns, std::size_t most_works)
-    : run_(run), knowledge_(knowledge), staged_(staged), unprofiled_(unprofiled_window(run, staged, stage, unprofiled_ns)),
-      most_works_(most_works) {}
+RunReplay::RunReplay(const Run& run, const StagedTrace& staged, const Knowledge& knowledge, const Options& options)
+    : run_(run), knowledge_(knowledge), staged_(staged), options_(options),
+      unprofiled_(unprofiled_window(run, staged, options.stage, options.unprofiled_ns)) {}
 
 const Predictor& RunReplay::predictor(const std::string& stage) const {
   const Trace& trace = staged_.trace;
-  const bool whole = trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() <= most_works_;
+  const bool whole = trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() <= options_.most_works;
   std::unique_ptr<Predictor>& made = predictors_[whole ? "" : stage];
-  if (!made)
-    made = std::make_unique<Predictor>(staged_, PredictorOptions{tracer_part(run_, staged_, knowledge_), unprofiled_, most_works_, stage});
+  if (made) return *made;
+  const TracerPart tracer = tracer_part(run_, staged_, knowledge_);
+  made = std::make_unique<Predictor>(staged_, PredictorOptions{tracer, unprofiled_, options_.most_works, stage, options_.interval_scale});
   return *made;
 }
 
@@ -180,7 +180,7 @@ WhatIf what_if(const Evidence& evidence, const Knowledge& knowledge, const WhatI
   const StagedTrace staged(evidence.trace, knowledge.options.warmup);
   const Run run = figures_of(evidence, knowledge, staged);
   const std::string stage = question.stage.empty() ? stage_to_predict(run) : question.stage;
-  return RunReplay(run, staged, knowledge, stage, question.unprofiled_ns).answer(stage, question.changes);
+  return RunReplay(run, staged, knowledge, {stage, question.unprofiled_ns, question.interval_scale}).answer(stage, question.changes);
 }
 
 }  // namespace nl::analysis

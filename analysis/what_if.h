@@ -17,6 +17,7 @@ namespace nl::analysis {
 struct WhatIfQuestion {
   std::string stage;                         // empty: the unit of the program, else the stage that takes the longest
   std::vector<NamedChange> changes;          // made together; empty: all that apply, one by one, and the best sequence of them
+  double interval_scale = 1;                 // of the logarithm of every interval, as the record of predictions has it
   std::optional<double> unprofiled_ns = {};  // of the stage's median window, as the user knows it; else that of unprofiled passes
 };
 
@@ -26,10 +27,13 @@ WhatIf what_if(const Evidence& evidence, const Knowledge& knowledge, const WhatI
 // A replay of the trace of a run whose figures are set, findings aside. The trace, the run and the knowledge must outlive it.
 class RunReplay {
  public:
-  // `stage`: whose unprofiled time counts; `unprofiled_ns`: that time, where the run does not know it. Of a trace with more than `most_works` only
-  // a part is replayed.
-  RunReplay(const Run& run, const StagedTrace& staged, const Knowledge& knowledge, const std::string& stage,
-            std::optional<double> unprofiled_ns = std::nullopt, std::size_t most_works = std::numeric_limits<std::size_t>::max());
+  struct Options {
+    std::string stage;                    // whose unprofiled time counts
+    std::optional<double> unprofiled_ns;  // that time, where the run does not know it
+    double interval_scale = 1;            // of the logarithm of every interval
+    std::size_t most_works = std::numeric_limits<std::size_t>::max();  // of a trace with more only a part is replayed
+  };
+  RunReplay(const Run& run, const StagedTrace& staged, const Knowledge& knowledge, const Options& options);
 
   // With what the run and the tables know of these changes.
   Prediction predict(const std::string& stage, std::vector<NamedChange> changes) const;
@@ -46,8 +50,8 @@ class RunReplay {
   const Run& run_;
   const Knowledge& knowledge_;
   const StagedTrace& staged_;
+  Options options_;
   std::optional<UnprofiledWindow> unprofiled_;
-  std::size_t most_works_;
   mutable std::map<std::string, std::unique_ptr<Predictor>> predictors_;  // by stage; of a trace that is replayed whole, one for all
 };
 

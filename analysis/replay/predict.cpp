@@ -51,7 +51,7 @@ ReplayGraph Predictor::graph_of(const StagedTrace& staged, const PredictorOption
 
 Predictor::Predictor(const StagedTrace& staged, const PredictorOptions& options)
     : staged_(staged), unperturbed_(graph_of(staged, options)), windows_(staged.table.stages().size()),
-      now_(staged.table.stages().size()) {
+      now_(staged.table.stages().size()), interval_scale_(options.interval_scale) {
   const TracerPart& tracer = options.tracer;
   const std::optional<UnprofiledWindow>& unprofiled = options.unprofiled;
   add_windows(unperturbed_);
@@ -180,13 +180,13 @@ double Predictor::replay_error(const std::string& stage) const {
 }
 
 // As a factor.
-double Predictor::reach_of(const Now& now, const Prediction& prediction, double by_chance_ns) {
+double Predictor::reach_of(const Now& now, const Prediction& prediction, double by_chance_ns) const {
   if (prediction.predicted_ns <= 0 || prediction.unperturbed_ns <= 0) return 1;
   const double least = prediction.binds == Binding::kGpu ? kLeastReach : kLeastReachOfHost;
   const double change = std::abs(std::log(prediction.unperturbed_ns / prediction.predicted_ns));
   const double tracer = now.least_unperturbed_ns > 0 ? std::log(now.most_unperturbed_ns / now.least_unperturbed_ns) / 2 : 0;
   const double chance = std::log1p(by_chance_ns / prediction.predicted_ns);
-  return std::exp(kReach * std::hypot(std::hypot(least, kReachOfChange * change), std::hypot(tracer, chance)));
+  return std::exp(interval_scale_ * kReach * std::hypot(std::hypot(least, kReachOfChange * change), std::hypot(tracer, chance)));
 }
 
 Prediction Predictor::predict(const std::string& stage, const std::vector<NamedChange>& changes) const {

@@ -34,6 +34,7 @@ struct PredictorOptions {
   // Of a trace with more work, an excerpt is replayed with as much of it, around a window in the middle of this stage.
   std::size_t most_works = std::numeric_limits<std::size_t>::max();
   std::string around = {};
+  double interval_scale = 1;  // of the logarithm of every interval
 };
 
 class Predictor {
@@ -87,12 +88,13 @@ class Predictor {
   };
   // What the tracer added to each launch, so that without it the window takes as long as this.
   double fitted_launch_ns(const UnprofiledWindow& unprofiled, double most_ns) const;
-  static double reach_of(const Now& now, const Prediction& prediction, double by_chance_ns);
+  double reach_of(const Now& now, const Prediction& prediction, double by_chance_ns) const;
 
   const StagedTrace& staged_;
   ReplayGraph unperturbed_;                        // without the tracer's part
   std::vector<std::vector<StageWindow>> windows_;  // by stage, by thread and start
   std::vector<Now> now_;                           // by stage
+  double interval_scale_;                          // of the logarithm of every interval
   double scale_ = 1;                               // of all times
 };
 

@@ -20,8 +20,9 @@
 namespace nl::runs {
 namespace fs = std::filesystem;
 
-LedgerRecord record_run(const LedgerOptions& options, const Run& run, std::string_view run_json, const fs::path& bundle) {
-  const Activity recording("recording the run in the ledger");
+namespace {
+
+LedgerRecord write_to_ledger(const LedgerOptions& options, const std::function<void(Ledger&)>& write) {
   const std::string location = ledger_location(options.path);
   if (!options.enabled || ledger_is_off(options.path)) return {};
   if (location.empty())
@@ -29,14 +30,27 @@ LedgerRecord record_run(const LedgerOptions& options, const Run& run, std::strin
                       "name the ledger with --ledger or NL_STAGE_LEDGER, or switch it off: --ledger off")};
   try {
     Ledger ledger = Ledger::open(location);
-    ledger.record(run, run_json, bundle, options.part_of);
-    ledger.apply({options.keep_last, options.keep_tagged});
+    write(ledger);
     return {ledger.location(), std::nullopt};
   } catch (const Error& error) {
     return {"", error};
   } catch (const std::exception& broken) {  // out of memory, a file system that fails: the run stands
     return {"", Error(ErrorKind::kInternal, broken.what(), without_password(location))};
   }
+}
+
+}  // namespace
+
+LedgerRecord record_run(const LedgerOptions& options, const Run& run, std::string_view run_json, const fs::path& bundle) {
+  const Activity recording("recording the run in the ledger");
+  return write_to_ledger(options, [&](Ledger& ledger) {
+    ledger.record(run, run_json, bundle, options.part_of);
+    ledger.apply({options.keep_last, options.keep_tagged});
+  });
+}
+
+LedgerRecord record_pair(const LedgerOptions& options, const PredictionPair& pair) {
+  return write_to_ledger(options, [&](Ledger& ledger) { ledger.record_pair(pair); });
 }
 
 orchestrator::RecordRun LaterRecord::keep() {

@@ -16,6 +16,9 @@ namespace nl::runs {
 // The last step of run, import and profile. A ledger that cannot be written gives a note and does not fail the run.
 LedgerRecord record_run(const LedgerOptions& options, const Run& run, std::string_view run_json, const std::filesystem::path& bundle);
 
+// The same of a prediction and what came of it.
+LedgerRecord record_pair(const LedgerOptions& options, const PredictionPair& pair);
+
 // For verbs that print their result first: a ledger that keeps them waiting must not hold it back.
 class LaterRecord {
  public:

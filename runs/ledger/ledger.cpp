@@ -46,7 +46,8 @@ Ledger Ledger::open(const std::string& location, database::Absent absent) {
     const auto older = database::older_version(*ledger.connection_);
     if (absent == database::Absent::kMake || error.kind != ErrorKind::kOutput || !older) throw;
     ledger.has_parts_ = *older >= database::kVersionOfParts;
-    ledger.has_workloads_ = false;
+    ledger.has_workloads_ = *older >= database::kVersionOfWorkloads;
+    ledger.has_pairs_ = false;
   }
   return ledger;
 }

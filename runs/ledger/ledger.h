@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/prediction_pair.h"
 #include "model/run.h"
 #include "orchestrator/config/ledger_location.h"
 #include "runs/ledger/connection.h"
@@ -98,6 +99,10 @@ class Ledger {
   std::map<std::string, double> metrics(const std::string& run_id);
   std::vector<LedgerNote> notes(const std::string& run_id);  // oldest first
 
+  // Predictions and what came of them. `hardware`: of this one alone; empty: of all, oldest first.
+  void record_pair(const PredictionPair& pair);
+  std::vector<PredictionPair> pairs(const std::string& hardware = {});
+
   void add_tag(const std::string& run_id, const std::string& tag);
   void remove_tag(const std::string& run_id, const std::string& tag);
   void add_note(const std::string& run_id, const std::string& text);
@@ -116,7 +121,7 @@ class Ledger {
   const char* workload_columns() const { return has_workloads_ ? "COALESCE(workload, ''), COALESCE(workload_text, '')" : "'', ''"; }
 
   std::unique_ptr<database::Connection> connection_;
-  bool has_parts_ = true, has_workloads_ = true;  // false: of an older version, and read-only
+  bool has_parts_ = true, has_workloads_ = true, has_pairs_ = true;  // false: of an older version, and read-only
 };
 
 }  // namespace nl::runs

@@ -47,6 +47,16 @@ const Migration kParts = {{"ALTER TABLE runs ADD COLUMN part_of TEXT NOT NULL DE
 // identity_key() and identity_text() of each run. Null: recorded before they were known, and made from its run.json when a trend asks.
 const Migration kWorkloads = {{"ALTER TABLE runs ADD COLUMN workload {text}"}, {"ALTER TABLE runs ADD COLUMN workload_text TEXT"}};
 
+// Predictions of whatif beside what try measured. They stay when the runs go.
+const Migration kPredictionPairs = {
+    {"CREATE TABLE prediction_pairs ("
+     "number {key}, recorded_at {text} NOT NULL, hardware {text} NOT NULL, workload {text} NOT NULL, workload_text TEXT NOT NULL, "
+     "stage TEXT NOT NULL, changes TEXT NOT NULL, kind TEXT NOT NULL, tracer TEXT NOT NULL, interval_scale DOUBLE PRECISION NOT NULL, "
+     "predicted_ratio DOUBLE PRECISION NOT NULL, low_ratio DOUBLE PRECISION NOT NULL, high_ratio DOUBLE PRECISION NOT NULL, "
+     "measured_ratio DOUBLE PRECISION NOT NULL, measured_low DOUBLE PRECISION, measured_high DOUBLE PRECISION)"},
+    {"CREATE INDEX prediction_pairs_by_hardware ON prediction_pairs (hardware, number)"},
+};
+
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
   return text;
@@ -99,7 +109,7 @@ constexpr std::size_t kMostPacked = 1000;              // to one; a run.json pac
 }  // namespace
 
 const std::vector<Migration>& ledger_migrations() {
-  static const std::vector<Migration> all = {kRunsTagsNotesMetrics, kFingerprints, kParts, kWorkloads};
+  static const std::vector<Migration> all = {kRunsTagsNotesMetrics, kFingerprints, kParts, kWorkloads, kPredictionPairs};
   return all;
 }
 

@@ -23,7 +23,8 @@ const std::vector<Migration>& ledger_migrations();
 
 // The version of a ledger that is an earlier one; empty: it is not.
 std::optional<std::int64_t> older_version(Connection& connection);
-inline constexpr std::int64_t kVersionOfParts = 3;  // the first whose runs have a part_of
+inline constexpr std::int64_t kVersionOfParts = 3;      // the first whose runs have a part_of
+inline constexpr std::int64_t kVersionOfWorkloads = 4;  // and a workload
 
 // Brings a new or older ledger to the latest version, in one transaction. Throws Error(kInput) where it is from a newer nl-stage.
 void migrate(Connection& connection, const std::vector<Migration>& migrations);

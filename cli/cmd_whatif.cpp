@@ -6,15 +6,19 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/replay/interval_scale.h"
 #include "analysis/what_if.h"
+#include "cli/ledger_flags.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "exporters/whatif/record.h"
 #include "exporters/whatif/whatif.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/import.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/ledger/bundles.h"
+#include "runs/ledger/pairs.h"
 
 namespace nl::cli {
 namespace {
@@ -24,7 +28,7 @@ struct WhatIfFlags {
   std::vector<std::string> sets;
   std::map<std::string, std::vector<std::string>, std::less<>> values;  // of the changes, by flag
   double unprofiled_ms = 0;
-  bool pinned = false, overlap_copies = false, json = false;
+  bool pinned = false, overlap_copies = false, record = false, json = false;
 };
 
 std::vector<analysis::NamedChange> changes_of(const WhatIfFlags& flags) {
@@ -46,14 +50,34 @@ int what_if(const WhatIfFlags& flags) {
   orchestrator::add_input(runs::place_of(flags.capture, flags.ledger), request);
   orchestrator::ProcessLauncher launcher;
   WhatIf result;
+  PredictionOrigin origin;
   const orchestrator::Activity replaying("replaying " + flags.capture);
   orchestrator::with_evidence(request, launcher, [&](const Evidence& evidence, const analysis::Knowledge& knowledge) {
-    result = analysis::what_if(evidence, knowledge,
-                               {flags.stage, changes, flags.unprofiled_ms > 0 ? std::optional(flags.unprofiled_ms * 1e6) : std::nullopt});
+    origin = runs::prediction_origin(evidence, flags.ledger);
+    const auto unprofiled_ns = flags.unprofiled_ms > 0 ? std::optional(flags.unprofiled_ms * 1e6) : std::nullopt;
+    result = analysis::what_if(evidence, knowledge, {flags.stage, changes, origin.interval_scale, unprofiled_ns});
   });
-  if (flags.json) write_data(exporters::whatif_json(result));
-  else write_text(is_terminal(stdout) ? exporters::whatif_text(result, line_width()) : exporters::whatif_markdown(result));
+  if (flags.json) write_data(exporters::whatif_json(result, origin));
+  else write_text(is_terminal(stdout) ? exporters::whatif_text(result, origin, line_width()) : exporters::whatif_markdown(result, origin));
   return 0;
+}
+
+int print_pairs(const WhatIfFlags& flags) {
+  runs::Ledger ledger = open_ledger(flags.ledger);
+  const std::vector<PredictionRecord> records = analysis::prediction_records(ledger.pairs());
+  const std::string& location = ledger.location();
+  if (flags.json) write_data(exporters::record_json(records, location));
+  else
+    write_text(is_terminal(stdout) ? exporters::record_text(records, location, line_width())
+                                   : exporters::record_markdown(records, location));
+  return 0;
+}
+
+int predict_or_list(const WhatIfFlags& flags) {
+  const bool predicts = !flags.capture.empty() || !changes_of(flags).empty();
+  if (flags.record ? predicts : flags.capture.empty())
+    throw Error(ErrorKind::kUsage, "whatif takes a run, or --record alone", "whatif", "nl-stage whatif RUN, or nl-stage whatif --record");
+  return flags.record ? print_pairs(flags) : what_if(flags);
 }
 
 }  // namespace
@@ -61,8 +85,7 @@ int what_if(const WhatIfFlags& flags) {
 void add_whatif(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<WhatIfFlags>();
   CLI::App* verb = app.add_subcommand("whatif", "Predict what a change would bring, by a replay of the capture");
-  verb->add_option("capture", flags->capture, "a bundle, a capture that import reads, or a name of the ledger")
-      ->required()
+  verb->add_option("capture", flags->capture, "a bundle, a capture that import reads, or a name of the ledger; not with --record")
       ->type_name("RUN");
   verb->add_option("--stage", flags->stage, "whose time is predicted; default: the unit of the program")->type_name("STAGE");
   const auto several = [&](const char* flag, const char* help, const char* type) {
@@ -87,21 +110,28 @@ void add_whatif(CLI::App& app, std::function<int()>& action) {
                    "what the stage takes without a profiler, where you know it; default: that of the run's unprofiled passes")
       ->type_name("MS")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--ledger", flags->ledger, "where names are looked up; default: $NL_STAGE_LEDGER, or the user's own")
+  verb->add_option("--ledger", flags->ledger,
+                   "where names and earlier outcomes are looked up; default: $NL_STAGE_LEDGER, or the user's own")
       ->type_name("PATH|URL");
   verb->add_option("--set", flags->sets, "set one key of the configuration; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
-  verb->add_flag("--json", flags->json, "print {run, stage, replay_error, binds, unprofiled_ns, predictions, sequence}");
+  verb->add_flag("--record", flags->record, "list the predictions that try has checked, and how far off they were");
+  verb->add_flag("--json", flags->json,
+                 "print {run, hardware, tracer, stage, replay_error, binds, unprofiled_ns, interval_scale, predictions, sequence}; with "
+                 "--record {ledger, machines}");
   verb->footer(
       "Changes that are given together are made together. Without any, all that apply are tried one by one, and the best sequence of "
       "three\n"
       "is named. A prediction is refused where the replay of the capture is off by more than 5 %, where the capture is not complete, or\n"
       "where it has nothing that the change is about. docs/whatif.md says how it is made, and how far off it was.\n"
+      "nl-stage try --predicted checks a prediction and records the outcome. Intervals follow from the outcomes on the same hardware, from "
+      "nine on.\n"
       "Examples:\n"
       "  nl-stage whatif artifacts/runs/20250101-120000-llama-deep\n"
       "  nl-stage whatif last --graph decode_step\n"
       "  nl-stage whatif run.sqlite --without-wait cudaStreamSynchronize --host audit_tokens=0 --json\n"
-      "  nl-stage whatif last --batch 4 --weights fp8");
-  verb->callback([flags, &action] { action = [flags] { return what_if(*flags); }; });
+      "  nl-stage whatif last --batch 4 --weights fp8\n"
+      "  nl-stage whatif --record");
+  verb->callback([flags, &action] { action = [flags] { return predict_or_list(*flags); }; });
 }
 
 }  // namespace nl::cli

@@ -1,4 +1,6 @@
 // What nl-stage wrote itself, as it may come back.
+#include "analysis/replay/interval_scale.h"
+#include "exporters/whatif/whatif.h"
 #include "orchestrator/bundle/read_run.h"
 #include "runs/archive/archive.h"
 #include "runs/ledger/bundles.h"
@@ -24,6 +26,8 @@ void run_json(std::string_view bytes) {
   orchestrator::read_run(text, "run.json");
 }
 
+void whatif(std::string_view bytes) { exporters::predictions_from_json(bytes, "whatif.json"); }
+
 void archive(std::string_view bytes) {
   const auto file = as_archive(bytes);
   // A hostile one may fill the memory of the fuzzer's disk before it is refused.
@@ -41,6 +45,7 @@ void ledger(std::string_view bytes) {
     ledger.metrics(entry.run_id);
     takes([&] { orchestrator::read_run(ledger.run_json(entry.run_id), "run.json"); });
   }
+  analysis::prediction_records(ledger.pairs());
   ledger.query({.words = "llama gemm", .limit = 3});
   ledger.resolve("last");
   ledger.apply({.keep_last = 1});

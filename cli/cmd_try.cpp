@@ -18,7 +18,7 @@ namespace {
 using runs::TrialEnd, runs::TrialSide;
 
 struct TryFlags : TrialFlags {
-  std::string a, b;
+  std::string a, b, predicted, ledger;
   std::vector<std::string> a_env, b_env, a_sets, b_sets;
   std::optional<std::uint64_t> seed;
   bool exit_code = false;
@@ -41,11 +41,20 @@ int status_of(const runs::TrialResult& result) {
 void print(const runs::TrialResult& result) {
   print_verdict(result.comparison);
   for (const std::string& sentence : exporters::comparison_sentences(result.comparison)) write_out("{}\n", sentence);
+  for (const std::string& sentence : runs::predicted_sentences(result)) write_out("{}\n", sentence);
   print_outputs(result.outputs);
   if (!result.trouble.empty() && result.end != TrialEnd::kFailed) write_out("note: {} ({})\n", result.trouble, result.log.string());
   write_out("\n");
   write_path(result.folder / "compare.html");
   write_out("\n");
+}
+
+// Where the pair of prediction and outcome is recorded, or why it is not.
+void print_record(const runs::TrialPrediction& predicted, bool json) {
+  if (!predicted.record.location.empty() && !json)
+    write_out("ledger: prediction and outcome are recorded ({}); nl-stage whatif --record lists them\n", predicted.record.location);
+  if (const auto& failure = predicted.record.failure)
+    write_err("note: prediction and outcome are not in the ledger: {} ({})\n", failure->message, failure->where);
 }
 
 void refuse_third_command(const TryFlags& flags) {
@@ -65,11 +74,14 @@ int try_sides(const TryFlags& flags) {
   request.a = side_of(flags.a, flags.a_env, flags.a_sets, "--a");
   request.b = side_of(flags.b, flags.b_env, flags.b_sets, "--b");
   request.seed = flags.seed;
+  if (!flags.predicted.empty()) request.predicted = runs::asked_prediction(flags.predicted, flags.ledger);
+  if (!flags.ledger.empty()) request.sets.push_back("ledger.path=" + flags.ledger);
   request.out = orchestrator::results_folder(flags.out, "try");
   orchestrator::ProcessLauncher launcher;
   const runs::TrialResult result = runs::run_trial(request, launcher);
   if (flags.json) write_data(runs::trial_json(result));
   else print(result);
+  if (result.predicted) print_record(*result.predicted, flags.json);
   std::fflush(stdout);
   if (result.end == TrialEnd::kFailed) print_error({ErrorKind::kWorkload, result.trouble, result.log.string(), fix_of(result)});
   const int status = status_of(result);
@@ -92,15 +104,21 @@ void add_try(CLI::App& app, std::function<int()>& action) {
   add_trial_flags(*verb, *flags);
   verb->add_flag("--exit-code", flags->exit_code, "end with status 9 where a stage or a headline figure regressed");
   verb->add_option("--seed", flags->seed, "of the order of the rounds; default: by chance, and trial.json has it")->type_name("N");
+  verb->add_option("--predicted", flags->predicted,
+                   "a prediction to check: a file that whatif --json printed, or a bundle, run.json or name of the ledger with predictions")
+      ->type_name("FROM");
+  verb->add_option("--ledger", flags->ledger, kLedgerHelp)->type_name("PATH|URL");
   take_workload(*verb, "the command of a side that has none of its own: all from the first word that is no flag, or after --");
   verb->footer(
       "Both sides run unprofiled, in pairs whose order is drawn at random, until the verdict is decided, the rounds or the budget are used "
       "up; then each is\n"
       "profiled once for the cause. What they print is compared, too. Leaves compare.json, compare.md, compare.html and trial.json.\n"
+      "With --predicted, prediction and outcome are shown side by side and recorded in the ledger; nl-stage whatif --record lists them.\n"
       "Examples:\n"
       "  nl-stage try --a \"python generate.py\" --b \"python generate.py --compile\"\n"
       "  nl-stage try --b-env CUDA_LAUNCH_BLOCKING=1 --budget 5m python generate.py\n"
-      "  nl-stage try --a ./old --b ./new --output logits.npy --tolerance 1e-3 --out trial");
+      "  nl-stage try --a ./old --b ./new --output logits.npy --tolerance 1e-3 --out trial\n"
+      "  nl-stage try --predicted whatif.json --a \"python generate.py\" --b \"python generate.py --graphs\"");
   verb->callback([flags, &action] { action = [flags] { return try_sides(*flags); }; });
 }
 

@@ -23,7 +23,9 @@ struct CompareRequest {
 // Throws Error(kInput) for a name that is nothing of that.
 Comparison compare_sides(const CompareRequest& request, Launcher& launcher);
 
-// compare.json, compare.md and compare.html, each whole, into a folder that is absent or has none of them. Their names.
-std::vector<std::string> write_comparison(const Comparison& comparison, const std::filesystem::path& folder);
+// compare.json, compare.md and compare.html, each whole, into a folder that is absent or has none of them. Their names. `remarks`: sentences that the
+// pages have below the summary.
+std::vector<std::string> write_comparison(const Comparison& comparison, const std::filesystem::path& folder,
+                                          const std::vector<std::string>& remarks = {});
 
 }  // namespace nl::runs

@@ -78,6 +78,7 @@ class Trial {
     result_.comparison = analysis::compare(a_.runs, b_.runs, options(looks_.size()));
     if (result_.end != TrialEnd::kFailed && result_.end != TrialEnd::kInterrupted && !request_.profile.empty()) add_cause();
     result_.outputs = compare_outputs(a_.outputs, b_.outputs, {request_.tolerance});
+    if (request_.predicted) check_prediction(*request_.predicted);
     result_.interrupt_signal = Interrupts::signal();
     return std::move(result_);
   }
@@ -178,6 +179,14 @@ class Trial {
     result_.comparison = analysis::with_cause(std::move(result_.comparison), cause);
   }
 
+  void check_prediction(const AskedPrediction& asked) {
+    result_.predicted = TrialPrediction{asked};
+    if (result_.end == TrialEnd::kFailed || result_.end == TrialEnd::kInterrupted || a_.runs.empty()) return;
+    TrialPrediction& checked = *result_.predicted;
+    checked.pair = pair_of(asked, result_.comparison, a_.runs.front());
+    if (checked.pair) checked.record = record_pair(config_of(request_, a_.what, "unprofiled", "").ledger, *checked.pair);
+  }
+
   std::optional<Run> profile(const Side& side) {
     if (Interrupts::signal() != 0) return std::nullopt;
     say(fmt::format("profiling {} once", side.title()));
@@ -234,7 +243,7 @@ TrialResult run_trial(const TrialRequest& request, Launcher& launcher) {
   make_results_folder(request.out);
   const Interrupts interrupts;
   TrialResult result = Trial(request, launcher).run();
-  write_comparison(result.comparison, result.folder);
+  write_comparison(result.comparison, result.folder, predicted_sentences(result));
   write_file_whole(result.folder / "trial.json", trial_json(result));
   return result;
 }

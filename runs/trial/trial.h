@@ -13,6 +13,7 @@
 #include "orchestrator/run.h"
 #include "runs/orchestrator_names.h"
 #include "runs/trial/outputs.h"
+#include "runs/trial/predicted.h"
 
 // `try`: two commands against each other, in turns, until it is decided whether they differ.
 namespace nl::runs {
@@ -36,6 +37,7 @@ struct TrialRequest {
   std::vector<std::string> outputs = {};             // files that both write, relative to their folder
   double tolerance = 0;                              // of numbers in them and in what is printed, relative
   std::optional<std::uint64_t> seed = {};            // of the order of the rounds; nothing: by chance
+  std::optional<AskedPrediction> predicted = {};     // that the outcome is held against
   std::string part_of = "try";                       // what the ledger calls its runs a part of
   std::filesystem::path out;                         // new or empty
   std::function<void(const std::string&)> say = {};  // progress, a line each
@@ -49,12 +51,20 @@ struct TrialRound {
   bool a_first = true;
 };
 
+// A prediction beside what came of it.
+struct TrialPrediction {
+  AskedPrediction asked;
+  std::optional<PredictionPair> pair = {};  // empty: the trial did not end, or has no such stage
+  LedgerRecord record = {};                 // of the pair
+};
+
 struct TrialResult {
   TrialEnd end = TrialEnd::kRounds;
   std::vector<TrialRound> rounds;
   std::uint64_t seed = 0;  // of their order
   Comparison comparison;   // times of the unprofiled rounds, causes of the profiled runs
   OutputAgreement outputs;
+  std::optional<TrialPrediction> predicted = {};
   std::string trouble = {};        // what failed: the side, the round and why
   std::filesystem::path log = {};  // what it printed about that; empty: nothing failed
   std::filesystem::path folder;
@@ -74,5 +84,8 @@ std::vector<int> looks_of(int rounds);
 std::vector<bool> order_of_rounds(int rounds, std::uint64_t seed);
 
 std::string trial_json(const TrialResult& result);
+
+// What became of the prediction, for people; empty where none was asked for.
+std::vector<std::string> predicted_sentences(const TrialResult& result);
 
 }  // namespace nl::runs

@@ -129,6 +129,56 @@ TEST_CASE("try: a slower command is found, and its other output is shown") {
   CHECK(fs::exists(scene.path / "trial" / "rounds" / "a-01" / "run.json"));
 }
 
+TEST_CASE("try --predicted: prediction and outcome stand side by side, and the ledger keeps the pair") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  const json prediction = {{"changes", {"--host sleep=2"}},
+                           {"stage", "command"},
+                           {"unperturbed_ns", 2e8},
+                           {"predicted_ns", 4e8},
+                           {"low_ns", 3e8},
+                           {"high_ns", 6e8},
+                           {"refused", nullptr}};
+  std::ofstream(scene.path / "whatif.json") << json{{"hardware", "a machine"}, {"predictions", {prediction}}}.dump();
+  const std::string from = (scene.path / "whatif.json").string();
+  const fs::path a = sleeper(scene, "a", "0.2", "ready"), b = sleeper(scene, "b", "0.4", "ready");
+  const Outcome outcome = scene.nl_stage(try_words(scene, a, b, {"--predicted", from}));
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  const json predicted = json::parse(outcome.out)["predicted"];
+  CHECK(predicted["from"] == from);
+  CHECK(predicted["predicted_ratio"] == 2);
+  CHECK(predicted["measured_ratio"].get<double>() > 1.3);
+  CHECK(predicted["measured_low_ratio"].get<double>() <= predicted["measured_ratio"].get<double>());
+  CHECK(json::parse(scene.text(scene.path / "trial" / "trial.json"))["predicted"] == predicted);
+  CHECK(scene.text(scene.path / "trial" / "compare.md").find("Predicted +100 % (+50 to +200 %), measured ") != std::string::npos);
+  CHECK(scene.text(scene.path / "trial" / "compare.html").find("Predicted +100 %") != std::string::npos);
+  const json record = parsed(scene.nl_stage({"whatif", "--record", "--json"}));
+  REQUIRE(record["machines"].size() == 1);
+  CHECK(record["machines"][0]["hardware"] == "a machine");
+  const json& pair = record["machines"][0]["pairs"][0];
+  CHECK(pair["kind"] == "host");
+  CHECK(pair["stage"] == "command");
+  CHECK(pair["measured_ratio"] == predicted["measured_ratio"]);
+  CHECK(pair["within"] == predicted["within"]);
+}
+
+TEST_CASE("try --predicted: a stage that no round has is said, and nothing is recorded") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  const json prediction = {{"changes", {"--pinned"}}, {"stage", "decode_step"}, {"unperturbed_ns", 2e8},
+                           {"predicted_ns", 1e8},     {"low_ns", 9e7},          {"high_ns", 2e8}};
+  std::ofstream(scene.path / "whatif.json") << json{{"predictions", {prediction}}}.dump();
+  const fs::path a = sleeper(scene, "a", "0.1", "ready");
+  const Outcome outcome =
+      scene.nl_stage({"try", "--a", a.string(), "--b", a.string(), "--warmup", "0", "--rounds", "2", "--no-profile", "--quiet",
+                      "--predicted", (scene.path / "whatif.json").string(), "--out", (scene.path / "trial").string()});
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.says("The prediction is not checked, and nothing is recorded: the rounds have no times of the stage decode_step"));
+  CHECK(parsed(scene.nl_stage({"whatif", "--record", "--json"}))["machines"].empty());
+}
+
 TEST_CASE("try: a command that fails ends the trial, and what it left is kept") {
   if (!have_collector()) NL_SKIP("built without the collector");
   Scene scene;

@@ -11,12 +11,13 @@ namespace nl {
 struct NodeComparison;
 }
 
-// The pages of a comparison, each the whole text of its file.
+// The pages of a comparison, each the whole text of its file. `remarks`: sentences below the summary.
 namespace nl::exporters {
 
-std::string comparison_markdown(const Comparison& comparison);
+std::string comparison_markdown(const Comparison& comparison, const std::vector<std::string>& remarks = {});
 std::string comparison_text(const Comparison& comparison, std::size_t width);  // for a terminal so wide, without the verdict
-std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version);
+std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version,
+                            const std::vector<std::string>& remarks = {});
 
 // Three sentences: what changed, where, and what that rests on. "A and B cannot be compared: …" where they were refused.
 std::vector<std::string> comparison_sentences(const Comparison& comparison);

@@ -139,12 +139,13 @@ Section sides_section(const Comparison& comparison) {
   return out;
 }
 
-Document comparison_document(const Comparison& comparison) {
+Document comparison_document(const Comparison& comparison, const std::vector<std::string>& remarks = {}) {
   const bool refused = comparison.comparability.refused && !comparison.comparability.forced;
   Document out{"Comparison",
                refused ? "refused" : std::string(key_of(comparison.verdict)),
                {side_fact("A", comparison.a), side_fact("B", comparison.b)}};
   out.sections.push_back({"summary", "Summary", "In short", {Paragraph{join(comparison_sentences(comparison), " "), Role::kLead}}});
+  if (!remarks.empty()) out.sections.back().blocks.push_back(Paragraph{join(remarks, " ")});
   if (!refused) out.sections.push_back(waterfall_section(comparison));
   out.sections.push_back(comparability_section(comparison));
   if (!refused)
@@ -158,14 +159,16 @@ Document comparison_document(const Comparison& comparison) {
 
 }  // namespace report
 
-std::string comparison_markdown(const Comparison& comparison) { return markdown(report::comparison_document(comparison)); }
+std::string comparison_markdown(const Comparison& comparison, const std::vector<std::string>& remarks) {
+  return markdown(report::comparison_document(comparison, remarks));
+}
 
 std::string comparison_text(const Comparison& comparison, std::size_t width) {
   return terminal_text(report::comparison_document(comparison), width);
 }
 
-std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version) {
-  return html::page(report::comparison_document(comparison),
+std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version, const std::vector<std::string>& remarks) {
+  return html::page(report::comparison_document(comparison, remarks),
                     "nl-stage " + nl_stage_version + " · compare.json has every figure of this page");
 }
 

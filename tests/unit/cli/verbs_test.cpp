@@ -5,6 +5,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,7 @@
 #include "cli/run_flags.h"
 #include "cli/workload_words.h"
 #include "exporters/run_json/run_json.h"
+#include "runs/ledger/ledger.h"
 #include "tests/catch.h"
 #include "tests/unit/cli/answer.h"
 #include "tests/unit/exporters/sample_run.h"
@@ -222,6 +224,91 @@ TEST_CASE("cli whatif: what a change would bring, alone and ranked") {
   const std::string text = nl_stage({"whatif", capture, "--graph", "decode_step", "--kernel", "gemm=0.5"}).out;
   CHECK(text.find("--kernel gemm=0.5 --graph decode_step") != std::string::npos);
   CHECK(text.find("A small copy of the inputs is added before each graph.") != std::string::npos);
+}
+
+TEST_CASE("cli whatif: pairs of the ledger scale the intervals, and that is said") {
+  Folder folder;
+  const std::string capture = NL_FIXTURES "/h200-llama/nsys.sqlite", place = folder / "ledger.sqlite";
+  const auto predicted = [&](const std::string& ledger) {
+    return json::parse(nl_stage({"whatif", capture, "--graph", "decode_step", "--json", "--ledger", ledger}).out);
+  };
+  const json shipped = predicted("off");
+  CHECK(shipped["interval_scale"] == 1);
+  CHECK(shipped["tracer"] == "nsys");
+  nl::PredictionPair pair;
+  pair.hardware = shipped["hardware"];
+  CHECK(pair.hardware == "NVIDIA H200");
+  pair.predicted_ratio = 0.5;
+  pair.low_ratio = 0.4;
+  pair.high_ratio = 0.625;
+  pair.measured_ratio = 0.78125;  // twice the reach
+  pair.stage = "decode_step";
+  pair.changes = "--graph decode_step";
+  pair.kind = "graph";
+  auto ledger = nl::runs::Ledger::open(place);
+  for (int i = 0; i < 8; ++i) ledger.record_pair(pair);
+  CHECK(predicted(place)["interval_scale"] == 1);  // too few
+  ledger.record_pair(pair);
+  const json scaled = predicted(place);
+  CHECK(scaled["interval_scale"].get<double>() == Approx(2));
+  const auto reach = [](const json& root) {
+    const json& each = root["predictions"][0];
+    return std::log(each["high_ns"].get<double>() / each["low_ns"].get<double>());
+  };
+  CHECK(reach(scaled) == Approx(2 * reach(shipped)).epsilon(1e-4));  // times are whole nanoseconds
+  CHECK(scaled["predictions"][0]["predicted_ns"] == shipped["predictions"][0]["predicted_ns"]);
+  const std::string text = nl_stage({"whatif", capture, "--graph", "decode_step", "--ledger", place}).out;
+  CHECK(text.find("Intervals are scaled by 2, by 9 pairs of this ledger.") != std::string::npos);
+  put(folder / "broken.sqlite", "this is no ledger");
+  CHECK(predicted(folder / "broken.sqlite") == shipped);
+}
+
+TEST_CASE("cli whatif --record: the pairs of the ledger, by hardware and kind") {
+  Folder folder;
+  const std::string place = folder / "ledger.sqlite";
+  auto ledger = nl::runs::Ledger::open(place);
+  CHECK(nl_stage({"whatif", "--record", "--ledger", place}).out.find("nl-stage try --predicted whatif.json") != std::string::npos);
+  CHECK(json::parse(nl_stage({"whatif", "--record", "--json", "--ledger", place}).out)["machines"].empty());
+  nl::PredictionPair pair;
+  pair.stage = "decode_step";
+  pair.hardware = "NVIDIA H200";
+  pair.changes = "--graph decode_step";
+  pair.kind = "graph";
+  pair.predicted_ratio = 0.5;
+  pair.low_ratio = 0.4;
+  pair.high_ratio = 0.625;
+  pair.measured_ratio = 0.6;
+  ledger.record_pair(pair);
+  pair.kind = nl::kSeveralChanges;
+  pair.measured_ratio = 0.7;
+  ledger.record_pair(pair);
+  const std::string text = nl_stage({"whatif", "--record", "--ledger", place}).out;
+  CHECK(text.find("NVIDIA H200: 2 pairs, median error 30.0 %, 1 in the interval (50 %).") != std::string::npos);
+  CHECK(text.find("| several | 1 | 40.0 % | 0 |") != std::string::npos);
+  const json root = json::parse(nl_stage({"whatif", "--record", "--json", "--ledger", place}).out);
+  CHECK(root["ledger"] == place);
+  REQUIRE(root["machines"].size() == 1);
+  CHECK(root["machines"][0]["count"] == 2);
+  CHECK(root["machines"][0]["pairs"][1]["within"] == false);
+}
+
+TEST_CASE("cli whatif: a run or --record, and not both or none") {
+  for (const Words& words : {Words{"whatif"}, {"whatif", kProbe, "--record"}, {"whatif", "--record", "--pinned"}}) {
+    const nl::Error error = refused(words);
+    CHECK(error.kind == nl::ErrorKind::kUsage);
+    CHECK(error.message == "whatif takes a run, or --record alone");
+    CHECK(error.fix == "nl-stage whatif RUN, or nl-stage whatif --record");
+  }
+}
+
+TEST_CASE("cli try --predicted: what is no prediction is refused before anything runs") {
+  Folder folder;
+  put(folder / "other.json", "{}");
+  const nl::Error error = refused({"try", "--predicted", folder / "other.json", "--a", "false", "--b", "false", "--out", folder / "trial"});
+  CHECK(error.kind == nl::ErrorKind::kInput);
+  CHECK(error.where == (folder / "other.json") + ", predictions");
+  CHECK(error.fix == "name a file that whatif wrote: nl-stage whatif RUN --json > whatif.json");
+  CHECK_FALSE(fs::exists(folder / "trial"));
 }
 
 TEST_CASE("cli whatif: a factor that is none is refused") {

@@ -12,18 +12,25 @@
 namespace nl::analysis {
 namespace {
 
-// The functions of the user's own code that the GPU waits for most.
+// The functions of the user's own code that the GPU waits for: those that fill a recurring gap, and those that take the time themselves. What launches
+// the work is not among them: without it there would be no step.
 std::vector<NamedChange> own_functions(const Run& run, const std::string& stage) {
   constexpr std::size_t kMost = 4;
-  std::vector<NamedChange> changes;
   const StageEntry* entry = stage_named(run, stage);
-  if (entry == nullptr || !entry->host_code) return changes;
-  for (const HostLine& function : entry->host_code->functions) {
-    const bool counts =
-        function.kind == HostWork::kUser && function.samples_inside >= kMinHostSamples && !function.frame.function.starts_with('<');
-    if (!counts || changes.size() == kMost) continue;
-    changes.push_back({fmt::format("--host {}=0", function.frame.function), FasterFunction{function.frame.function, 0}});
-  }
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (names.size() < kMost && !name.starts_with('<') && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  if (entry == nullptr) return {};
+  for (const StageGap& gap : entry->gaps)
+    if (gap.host && gap.host->function && gap.host->kind == HostWork::kUser && 2 * gap.host->own_samples > gap.host->samples)
+      add(gap.host->function->function);
+  if (entry->host_code)
+    for (const HostLine& line : entry->host_code->functions)
+      if (line.kind == HostWork::kUser && line.samples >= kMinHostSamples && 2 * line.samples > line.samples_inside)
+        add(line.frame.function);
+  std::vector<NamedChange> changes;
+  for (const std::string& name : names) changes.push_back(change_of(fmt::format("--host {}=0", name)));
   return changes;
 }
 
@@ -58,8 +65,7 @@ OtherCard other_card(const Run& run, const Knowledge& knowledge, OtherCard card)
 double least_ns(const DeviceCeilings& card, const RooflinePoint& point) {
   constexpr double kSecond = 1e9;
   double least = card.copy_bytes_per_s ? point.dram_bytes / *card.copy_bytes_per_s * kSecond : 0;
-  const bool tensor = point.precision.starts_with("tensor ");
-  const auto rate = card.gemm_flops_per_s.find(tensor ? point.precision.substr(7) : point.precision);
+  const auto rate = card.gemm_flops_per_s.find(point.precision.substr(point.precision.rfind(' ') + 1));  // "tensor bf16", "f32"
   if (rate != card.gemm_flops_per_s.end()) least = std::max(least, point.flops / rate->second * kSecond);
   return least;
 }
@@ -158,6 +164,9 @@ std::optional<WhatIf> RunReplay::everything(const std::string& stage) const {
   if (now.refused || now.unperturbed_ns <= 0) return std::nullopt;
   WhatIf result = as_it_is(stage);
   result.binds = now.binds;
+  for (const StageEntry& entry : run_.stages)
+    if (entry.wall.count > 0 && !entry.runs_on()) result.stages.push_back(predict(entry.name, {}));
+  std::erase_if(result.stages, [](const Prediction& each) { return each.refused.has_value(); });
   explore(result);
   return result;
 }
@@ -178,7 +187,8 @@ WhatIf RunReplay::answer(const std::string& stage, const std::vector<NamedChange
 
 WhatIf what_if(const Evidence& evidence, const Knowledge& knowledge, const WhatIfQuestion& question) {
   const StagedTrace staged(evidence.trace, knowledge.options.warmup);
-  const Run run = figures_of(evidence, knowledge, staged);
+  Run run = figures_of(evidence, knowledge, staged);
+  if (question.perturbation) run.perturbation = *question.perturbation;
   const std::string stage = question.stage.empty() ? stage_to_predict(run) : question.stage;
   return RunReplay(run, staged, knowledge, {stage, question.unprofiled_ns, question.interval_scale}).answer(stage, question.changes);
 }

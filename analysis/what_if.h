@@ -15,10 +15,11 @@
 namespace nl::analysis {
 
 struct WhatIfQuestion {
-  std::string stage;                         // empty: the unit of the program, else the stage that takes the longest
-  std::vector<NamedChange> changes;          // made together; empty: all that apply, one by one, and the best sequence of them
-  double interval_scale = 1;                 // of the logarithm of every interval, as the record of predictions has it
-  std::optional<double> unprofiled_ns = {};  // of the stage's median window, as the user knows it; else that of unprofiled passes
+  std::string stage;                              // empty: the unit of the program, else the stage that takes the longest
+  std::vector<NamedChange> changes;               // made together; empty: all that apply, one by one, and the best sequence of them
+  std::optional<Perturbation> perturbation = {};  // of the bundle, which knows its unprofiled passes; a capture does not
+  double interval_scale = 1;                      // of the logarithm of every interval, as the record of predictions has it
+  std::optional<double> unprofiled_ns = {};       // of the stage's median window, as the user knows it; else that of unprofiled passes
 };
 
 // What a stage of the captured program would take after changes. Reads no clock and no files.
@@ -28,9 +29,9 @@ WhatIf what_if(const Evidence& evidence, const Knowledge& knowledge, const WhatI
 class RunReplay {
  public:
   struct Options {
-    std::string stage;                    // whose unprofiled time counts
-    std::optional<double> unprofiled_ns;  // that time, where the run does not know it
-    double interval_scale = 1;            // of the logarithm of every interval
+    std::string stage;                                                 // whose unprofiled time counts
+    std::optional<double> unprofiled_ns;                               // that time, where the run does not know it
+    double interval_scale = 1;                                         // of the logarithm of every interval
     std::size_t most_works = std::numeric_limits<std::size_t>::max();  // of a trace with more only a part is replayed
   };
   RunReplay(const Run& run, const StagedTrace& staged, const Knowledge& knowledge, const Options& options);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -13,6 +14,8 @@
 #include "cli/verbs.h"
 #include "exporters/whatif/record.h"
 #include "exporters/whatif/whatif.h"
+#include "model/error.h"
+#include "orchestrator/bundle/read_run.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/import.h"
 #include "orchestrator/process/activity.h"
@@ -26,20 +29,27 @@ namespace {
 struct WhatIfFlags {
   std::string capture, stage, ledger;
   std::vector<std::string> sets;
-  std::map<std::string, std::vector<std::string>, std::less<>> values;  // of the changes, by flag
+  std::map<std::string, std::vector<std::string>, std::less<>> values;  // of the changes, by flag; empty where it stands alone
   double unprofiled_ms = 0;
-  bool pinned = false, overlap_copies = false, record = false, json = false;
+  bool record = false, json = false;
 };
 
 std::vector<analysis::NamedChange> changes_of(const WhatIfFlags& flags) {
   std::vector<analysis::NamedChange> changes;
-  for (const std::string_view flag : analysis::change_flags()) {
-    if ((flag == "--pinned" && flags.pinned) || (flag == "--overlap-copies" && flags.overlap_copies))
-      changes.push_back(analysis::change_of(std::string(flag), ""));
+  for (const std::string_view flag : analysis::change_flags())
     if (const auto given = flags.values.find(flag); given != flags.values.end())
       for (const std::string& value : given->second) changes.push_back(analysis::change_of(std::string(flag), value));
-  }
   return changes;
+}
+
+// What the run knew of its tracer and of its unprofiled passes.
+std::optional<Perturbation> recorded_perturbation(const std::filesystem::path& place) {
+  if (!std::filesystem::is_regular_file(place / "run.json")) return std::nullopt;
+  try {
+    return orchestrator::read_run(orchestrator::read_run_text(place / "run.json"), place / "run.json").perturbation;
+  } catch (const Error&) {
+    return std::nullopt;  // the captures are there all the same
+  }
 }
 
 int what_if(const WhatIfFlags& flags) {
@@ -47,7 +57,8 @@ int what_if(const WhatIfFlags& flags) {
   const orchestrator::Interrupts interrupts;
   orchestrator::ImportRequest request;
   request.config = orchestrator::load_config({.model_file = "", .sets = flags.sets});
-  orchestrator::add_input(runs::place_of(flags.capture, flags.ledger), request);
+  const std::filesystem::path place = runs::place_of(flags.capture, flags.ledger);
+  orchestrator::add_input(place, request);
   orchestrator::ProcessLauncher launcher;
   WhatIf result;
   PredictionOrigin origin;
@@ -55,7 +66,8 @@ int what_if(const WhatIfFlags& flags) {
   orchestrator::with_evidence(request, launcher, [&](const Evidence& evidence, const analysis::Knowledge& knowledge) {
     origin = runs::prediction_origin(evidence, flags.ledger);
     const auto unprofiled_ns = flags.unprofiled_ms > 0 ? std::optional(flags.unprofiled_ms * 1e6) : std::nullopt;
-    result = analysis::what_if(evidence, knowledge, {flags.stage, changes, origin.interval_scale, unprofiled_ns});
+    result =
+        analysis::what_if(evidence, knowledge, {flags.stage, changes, recorded_perturbation(place), origin.interval_scale, unprofiled_ns});
   });
   if (flags.json) write_data(exporters::whatif_json(result, origin));
   else write_text(is_terminal(stdout) ? exporters::whatif_text(result, origin, line_width()) : exporters::whatif_markdown(result, origin));
@@ -100,8 +112,11 @@ void add_whatif(CLI::App& app, std::function<int()>& action) {
   several("--kind", "the time of kernels of this kind (gemm, attention, elementwise, copy …), of 1; repeatable", "KIND=FACTOR");
   several("--operator", "the time of kernels that this operator or module launches, of 1; repeatable", "NAME=FACTOR");
   several("--fuse", "kernels of this kind that follow each other become one: elementwise, attention", "KIND");
-  verb->add_flag("--pinned", flags->pinned, "copies between host and GPU use pinned memory");
-  verb->add_flag("--overlap-copies", flags->overlap_copies, "copies to the GPU run beside its other work, a step ahead");
+  const auto alone = [&](const char* flag, const char* help) {
+    verb->add_flag_callback(flag, [flags, flag] { flags->values[flag].emplace_back(); }, help);
+  };
+  alone("--pinned", "copies between host and GPU use pinned memory");
+  alone("--overlap-copies", "copies to the GPU run beside its other work, a step ahead");
   several("--batch", "so many times the sequences in each step; an interval by the roofline of each kernel", "TIMES");
   several("--weights", "weights of this type: what their bytes bring at best", "TYPE");
   several("--device", "another card, by its name: what its peaks bring at best", "NAME");

@@ -13,6 +13,8 @@
 namespace nl::analysis {
 namespace {
 
+constexpr std::string_view kAtCeiling = "=ceiling";
+
 [[noreturn]] void refuse(const std::string& value, const char* what, const std::string& flag, const char* example) {
   throw Error(ErrorKind::kUsage, fmt::format("'{}' is not {}", value, what), flag, fmt::format("write {} {}", flag, example));
 }
@@ -40,15 +42,16 @@ double times_of(const std::string& flag, const std::string& value) {
 }
 
 Change kernels_of(const std::string& flag, const std::string& value, FasterKernels::By by) {
-  if (by == FasterKernels::By::kName && value.ends_with("=ceiling")) return KernelsAtCeiling{value.substr(0, value.rfind('=')), {}};
+  if (by == FasterKernels::By::kName && value.ends_with(kAtCeiling)) return KernelsAtCeiling{value.substr(0, value.rfind('=')), {}};
   auto [name, factor] = named_factor(flag, value);
   if (by == FasterKernels::By::kKind && !from_key<KernelClass>(name)) refuse(name, "a kind of kernel", flag, "gemm=0.5");
   return FasterKernels{std::move(name), factor, by};
 }
 
 Change fused(const std::string& flag, const std::string& value) {
-  if (value == "attention") return FusedAttention{};
-  if (value != "elementwise") refuse(value, "a kind of kernel that can be fused", flag, "elementwise, or attention");
+  const auto kind = from_key<KernelClass>(value);
+  if (kind == KernelClass::kAttention) return FusedAttention{};
+  if (kind != KernelClass::kElementwise) refuse(value, "a kind of kernel that can be fused", flag, "elementwise, or attention");
   return FusedElementwise{};
 }
 

@@ -20,6 +20,7 @@ constexpr double kMostReplayError = 0.05;
 // predictions of docs/whatif.md have the measured time in their interval.
 constexpr double kLeastReach = 0.03, kLeastReachOfHost = 0.08, kReachOfChange = 0.1, kReach = 1.8;
 constexpr double kMostLaunchNs = 12'000;  // that a tracer was seen to add to a launch
+constexpr double kMostOfKnown = 1.5;      // and as many times what is known of it
 constexpr double kLeastSaving = 0.005;    // of the stage: less is not worth a row
 
 }  // namespace
@@ -50,8 +51,8 @@ ReplayGraph Predictor::graph_of(const StagedTrace& staged, const PredictorOption
 }
 
 Predictor::Predictor(const StagedTrace& staged, const PredictorOptions& options)
-    : staged_(staged), unperturbed_(graph_of(staged, options)), windows_(staged.table.stages().size()),
-      now_(staged.table.stages().size()), interval_scale_(options.interval_scale) {
+    : staged_(staged), unperturbed_(graph_of(staged, options)), windows_(staged.table.stages().size()), now_(staged.table.stages().size()),
+      interval_scale_(options.interval_scale) {
   const TracerPart& tracer = options.tracer;
   const std::optional<UnprofiledWindow>& unprofiled = options.unprofiled;
   add_windows(unperturbed_);
@@ -72,7 +73,7 @@ Predictor::Predictor(const StagedTrace& staged, const PredictorOptions& options)
   };
   double launch_ns = (tracer.low_ns + tracer.high_ns) / 2;
   if (unprofiled) {
-    launch_ns = fitted_launch_ns(*unprofiled, std::max(kMostLaunchNs, 2 * tracer.high_ns));
+    launch_ns = fitted_launch_ns(*unprofiled, tracer);
   } else if (tracer.high_ns > tracer.low_ns) {
     without_tracer(tracer.low_ns, [](Now& now, double median) { now.most_unperturbed_ns = median; });
     without_tracer(tracer.high_ns, [](Now& now, double median) { now.least_unperturbed_ns = median; });
@@ -84,16 +85,22 @@ Predictor::Predictor(const StagedTrace& staged, const PredictorOptions& options)
   if (fitted > 0) scale_ = unprofiled->ns / fitted;
 }
 
-double Predictor::fitted_launch_ns(const UnprofiledWindow& unprofiled, double most_ns) const {
-  constexpr int kHalvings = 7;  // to a hundredth of the most
+double Predictor::fitted_launch_ns(const UnprofiledWindow& unprofiled, const TracerPart& tracer) const {
+  constexpr int kHalvings = 7;           // to a hundredth of the most
+  constexpr double kInsensitive = 0.02;  // of the window: what is left where the GPU binds tells nothing of launches
   const std::uint32_t stage = staged_.table.find(unprofiled.stage);
-  double low = 0, high = most_ns;
+  const auto window_without = [&](double launch_ns) {
+    ReplayGraph graph = unperturbed_;
+    make_change(WithoutTracer{launch_ns}, staged_, graph);
+    return median_window(stage, graph, replay(graph));
+  };
+  const double known = (tracer.low_ns + tracer.high_ns) / 2;
+  double low = 0, high = std::max(kMostLaunchNs, kMostOfKnown * tracer.high_ns);
+  if (now_[stage].measured_ns - window_without(high) < kInsensitive * now_[stage].measured_ns) return known;
   if (now_[stage].measured_ns <= unprofiled.ns) return 0;
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (low + high) / 2;
-    ReplayGraph graph = unperturbed_;
-    make_change(WithoutTracer{middle}, staged_, graph);
-    (median_window(stage, graph, replay(graph)) > unprofiled.ns ? low : high) = middle;
+    (window_without(middle) > unprofiled.ns ? low : high) = middle;
   }
   return (low + high) / 2;
 }
@@ -226,6 +233,8 @@ Predictor::Changed Predictor::changed(std::uint32_t stage, const std::vector<Nam
     const ChangeEffect effect = make_change(change.change, staged_, result.graph, end);
     if (effect.refused) {
       prediction.refused = effect.refused;
+      prediction.assumptions.clear();
+      prediction.ceiling = false;
       return result;
     }
     result.two_ends |= effect.two_ends;
@@ -272,9 +281,11 @@ std::optional<WindowStrip> Predictor::strip(const std::string& stage, const std:
 }
 
 std::vector<NamedChange> Predictor::candidates(const std::string& stage) const {
-  std::vector<NamedChange> all = {
-      {"--graph " + stage, StageAsGraph{stage}}, {"--fuse elementwise", FusedElementwise{}}, {"--fuse attention", FusedAttention{}},
-      {"--pinned", PinnedCopies{}},              {"--overlap-copies", OverlappedCopies{}}};
+  std::vector<NamedChange> all = {{"--graph " + stage, StageAsGraph{stage}},
+                                  {"--fuse elementwise", FusedElementwise{}},
+                                  {"--fuse attention", FusedAttention{}},
+                                  {"--pinned", PinnedCopies{}},
+                                  {"--overlap-copies", OverlappedCopies{}}};
   std::set<std::string> waits;
   for (const ReplayCall& call : unperturbed_.calls)
     if (call.waits > 0 && call.kind == CallKind::kWait) waits.insert(staged_.trace.strings[staged_.trace.api_calls[call.api].name]);

@@ -87,7 +87,7 @@ class Predictor {
     double least_unperturbed_ns = 0, most_unperturbed_ns = 0;  // by the range of the tracer's part; 0: it is not known
   };
   // What the tracer added to each launch, so that without it the window takes as long as this.
-  double fitted_launch_ns(const UnprofiledWindow& unprofiled, double most_ns) const;
+  double fitted_launch_ns(const UnprofiledWindow& unprofiled, const TracerPart& tracer) const;
   double reach_of(const Now& now, const Prediction& prediction, double by_chance_ns) const;
 
   const StagedTrace& staged_;

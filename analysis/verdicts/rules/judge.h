@@ -31,7 +31,7 @@ class ParsedRules {
   std::vector<rules::CompiledRule> list_;
 };
 
-// What a stage would take after a change, as an argument of `nl-stage whatif`; nothing where that cannot be told.
+// What a stage would take after a change, as an argument of `nl-stage whatif`; nothing where there is no prediction.
 using PredictChange = std::function<std::optional<Prediction>(const std::string& stage, const std::string& change)>;
 
 // The findings of the rules about a run whose figures are all set.

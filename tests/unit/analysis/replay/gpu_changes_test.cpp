@@ -108,7 +108,7 @@ TEST_CASE("gpu changes: a larger batch lies between kernels that have room and k
   const GpuSteps small({{"vectorized_elementwise_kernel", 20, 10}});
   const Prediction room = predicted(small, "--batch 4");
   CHECK(room.low_ns < room.unperturbed_ns);                // 40 blocks fit beside each other
-  CHECK(room.high_ns > room.unperturbed_ns + 3 * 18'000);  // but nobody knows that they do
+  CHECK(room.high_ns > room.unperturbed_ns + 3 * 18'000);  // but the trace does not show that they do
   const GpuSteps full({{"vectorized_elementwise_kernel", 200, 132 * 2 * 8}});
   const Prediction none = predicted(full, "--batch 4");
   CHECK(none.low_ns > 2.9 * none.unperturbed_ns);  // eight waves become thirty-two

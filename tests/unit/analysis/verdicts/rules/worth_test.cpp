@@ -1,6 +1,7 @@
 #include "analysis/verdicts/rules/worth.h"
 
 #include "analysis/verdicts/rules/judge.h"
+#include "model/error.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/into_run.h"
 #include "tests/unit/analysis/verdicts/rules/made_rule.h"
@@ -188,4 +189,39 @@ TEST_CASE("findings of one cause follow the one that is worth the most") {
   CHECK(order_of(kernels) == "b a ");  // two kernels that are slow for the same reason are two causes
   kernels[1].subject = "k1";
   CHECK(order_of(kernels) == "b a<b ");
+}
+
+TEST_CASE("the saving of a change that is predicted is the predicted one, and below 2 % it is no action") {
+  RuleSpec rule = worth_rule(RuleScope::kStage, "1600");
+  rule.predict = {{nl::test::rule_text("--graph {name}"), std::nullopt}};
+  const Run run = waiting_run();
+  std::string asked;
+  const auto found = [&](double predicted_ns, std::optional<NoPrediction> refused = std::nullopt) {
+    const Judgement judgement = judge(Rules{{rule}}, run, [&](const std::string& stage, const std::string& change) {
+      asked = stage + ": " + change;
+      Prediction prediction;
+      prediction.stage = stage;
+      prediction.unperturbed_ns = 80;  // without the tracer's part
+      prediction.predicted_ns = predicted_ns;
+      prediction.refused = refused;
+      return std::optional(prediction);
+    });
+    REQUIRE(judgement.findings.size() == 1);
+    return judgement.findings[0];
+  };
+  const Finding quarter = found(60);
+  CHECK(asked == "decode_step: --graph decode_step");
+  REQUIRE(quarter.prediction);
+  CHECK(*quarter.gain_share == Approx(0.25));
+  CHECK(*quarter.gain_ns == Approx(500));
+  CHECK(*quarter.gain_per_window_ns == Approx(20));  // of the 80 that it takes without the tracer
+  CHECK(quarter.gain_unprofiled);
+  CHECK(found(79).severity == Severity::kInfo);
+  CHECK(found(90).severity == Severity::kInfo);  // slower
+  CHECK(*found(90).gain_share == 0);
+  const Finding refused = found(0, NoPrediction::kNotReplayed);
+  CHECK_FALSE(refused.prediction);
+  CHECK(*refused.gain_share == Approx(0.8));  // the bound that the rule has
+  rule.predict = {{nl::test::rule_text("--grpah {name}"), std::nullopt}};
+  CHECK_THROWS_AS(judge(Rules{{rule}}, run), Error);
 }

@@ -228,7 +228,7 @@ constexpr GlossaryEntry kGlossary[] = {
      "Saves at most|Saves"},
     {kConclusions, "prediction", "ms, %", "a replay of the trace", "",
      "what a stage's window would take after a change, with its interval ([whatif.md](whatif.md))",
-     "Now, ms|Predicted, ms|Interval, ms|Change of time"},
+     "Now, ms|Predicted, ms|Interval, ms|Change of time|Traced, ms|Without the tracer, ms|Unprofiled, ms"},
     {kConclusions, "fix", "", "", "", "what removes the cause of an error, a doctor line or a finding", ""},
     {kConclusions, "abstention", "", "", "", "a rule without its inputs; it names what is missing", ""},
     {kConclusions, "problem", "", "", "", "something that a run planned and did not get", ""},

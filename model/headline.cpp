@@ -21,12 +21,21 @@ const StageEntry* stage_of(const Run& run, StageKind kind) { return stage_named(
 std::optional<double> tracing_ns(const Run& run, StageKind kind) {
   const StageEntry* stage = stage_of(run, kind);
   if (stage == nullptr || stage->wall.count == 0 || stage->runs_on()) return std::nullopt;
-  if (const auto bare = unprofiled_ns(run, *stage)) return stage->wall.mean_ns - *bare;
+  if (const auto bare = bare_window(run, *stage)) return stage->wall.mean_ns - bare->ns;
   if (kind != StageKind::kDecode) return std::nullopt;
   const StageEntry* step = stage_of(run, StageKind::kDecodeStep);  // its steps know
   const auto each = tracing_ns(run, StageKind::kDecodeStep);
   if (!each) return std::nullopt;
   return *each * static_cast<double>(step->wall.count) / static_cast<double>(stage->wall.count);
+}
+
+// Of the stage, or of its steps where it has no such time.
+bool is_predicted(const Run& run, StageKind kind) {
+  const StageEntry* stage = stage_of(run, kind);
+  if (const auto bare = stage != nullptr ? bare_window(run, *stage) : std::nullopt) return bare->predicted;
+  const StageEntry* step = stage_of(run, StageKind::kDecodeStep);
+  const auto bare = step != nullptr ? bare_window(run, *step) : std::nullopt;
+  return bare && bare->predicted;
 }
 
 HeadlineFigure of_times(const std::optional<TimeSummary>& times) {
@@ -137,6 +146,7 @@ HeadlineFigure prefill_figure(const Run& run) {
   const auto more = tracing_ns(run, StageKind::kPrefill);
   // The unprofiled passes know the window of prefill: it is this time where nothing comes before it.
   if (out.traced && more && about_equal(*out.traced, prefill->wall.mean_ns)) out.unprofiled = *out.traced - *more;
+  out.predicted = out.unprofiled && !unprofiled_ns(run, *prefill);
   return out;
 }
 
@@ -145,6 +155,7 @@ HeadlineFigure per_token_figure(const Run& run) {
   const StageEntry* decode = stage_of(run, StageKind::kDecode);
   const auto more = tracing_ns(run, StageKind::kDecode);
   if (out.traced && more && *more < decode->wall.mean_ns) out.unprofiled = *out.traced * (1 - *more / decode->wall.mean_ns);
+  out.predicted = out.unprofiled && is_predicted(run, StageKind::kDecode);
   return out;
 }
 
@@ -160,6 +171,7 @@ HeadlineFigure output_rate_figure(const Run& run) {
   const double before = prefill == nullptr ? 0 : *more_before * static_cast<double>(prefill->wall.count);
   const double time_ns = tokens * 1e9 / *out.traced - *more * windows - before;
   if (time_ns > 0) out.unprofiled = tokens * 1e9 / time_ns;
+  out.predicted = out.unprofiled && is_predicted(run, StageKind::kDecode);
   return out;
 }
 
@@ -189,6 +201,19 @@ std::vector<const Finding*> findings_to_work_on(const Run& run) {
 const StageEntry* stage_named(const Run& run, std::string_view name) {
   static thread_local std::size_t next = 0;
   return found_from(run.stages, next, [&](const StageEntry& stage) { return stage.name == name; });
+}
+
+std::optional<BareWindow> bare_window(const Run& run, const StageEntry& stage) {
+  constexpr double kLeastPart = 0.02, kWidest = 2;
+  if (const auto measured = unprofiled_ns(run, stage)) return BareWindow{*measured};
+  if (!run.what_if || stage.runs_on()) return std::nullopt;
+  const auto found = std::find_if(run.what_if->stages.begin(), run.what_if->stages.end(),
+                                  [&](const Prediction& each) { return each.stage == stage.name; });
+  if (found == run.what_if->stages.end() || found->measured_ns <= 0 || found->low_ns <= 0) return std::nullopt;
+  const double left = found->predicted_ns / found->measured_ns;
+  if (left > 1 - kLeastPart || found->high_ns > kWidest * found->low_ns) return std::nullopt;
+  const double scale = stage.wall.mean_ns / found->measured_ns;  // predictions are of the median
+  return BareWindow{found->predicted_ns * scale, true, found->low_ns * scale, found->high_ns * scale};
 }
 
 std::string stage_to_predict(const Run& run) {

@@ -27,6 +27,7 @@ auto found_from(const List& list, std::size_t& next, Match match) -> const typen
 struct HeadlineFigure {
   std::optional<double> traced, unprofiled;  // nanoseconds, or tokens per second
   const TimeSummary* times = nullptr;        // what the traced one is the mean of
+  bool predicted = false;                    // the unprofiled one is what a replay says: there were no such passes
   std::optional<double> best() const { return unprofiled ? unprofiled : traced; }
 };
 
@@ -55,6 +56,15 @@ std::string stage_to_predict(const Run& run);
 // The median over the unprofiled passes of their median windows; nothing where there are no such passes.
 std::optional<double> unprofiled_ns(const StageSlowdown& slowdown);
 std::optional<double> unprofiled_ns(const Run& run, const StageEntry& stage);
+
+// A stage's window without the profiler: of unprofiled passes, else as a replay predicts it, where it knows what the tracer added. Nothing where
+// neither is known, or where the prediction is a matter of twice or half.
+struct BareWindow {
+  double ns = 0;
+  bool predicted = false;
+  double low_ns = 0, high_ns = 0;  // of a prediction
+};
+std::optional<BareWindow> bare_window(const Run& run, const StageEntry& stage);
 
 struct WorkingKernel {
   std::size_t index = 0;  // in Run::kernels

@@ -78,6 +78,7 @@ struct WhatIf {
   std::optional<double> unprofiled_ns;  // the median window of passes without a tracer
   std::vector<Prediction> predictions;  // those asked for, or all that apply, the largest saving first
   std::vector<Prediction> sequence;     // the best change, then the best on top of it; each has all changes up to it
+  std::vector<Prediction> stages;       // each as it is, without the tracer's part: what an unprofiled run would take
   std::optional<WindowStrip> now;       // a window of median length as captured, without the tracer's part,
   std::optional<WindowStrip> then;      // and the same one after the sequence
 };

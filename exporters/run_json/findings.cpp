@@ -103,6 +103,7 @@ void fields(auto& io, Ref<decltype(io), WhatIf> w) {
   io("unprofiled_ns", w.unprofiled_ns, "the median window of passes without a tracer; null: none");
   io("predictions", w.predictions, "of each change that applies, the largest saving first");
   io("sequence", w.sequence, "the best change, then the best on top of it; each has all changes up to it");
+  io("stages", w.stages, "each stage as it is, without the tracer's part");
   io("now", w.now, "a window of median length as captured, without the tracer's part; null: not drawn");
   io("then", w.then, "the same window after the sequence; null: not drawn");
 }

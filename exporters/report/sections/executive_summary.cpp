@@ -70,7 +70,7 @@ std::string whole_time(const Run& run, const MainStage& main) {
   if (has_iterations(run)) return "a profiled iteration";
   const StageEntry* unit = generates(run) ? nullptr : unit_stage(run);
   const bool unprofiled =
-      unit != nullptr ? unprofiled_ns(run, *unit).has_value() : per_token_figure(run).unprofiled || first_token_figure(run).unprofiled;
+      unit != nullptr ? bare_window(run, *unit).has_value() : per_token_figure(run).unprofiled || first_token_figure(run).unprofiled;
   const std::string traced = unprofiled ? "traced " : "";
   switch (stage_kind(main.name)) {
     case StageKind::kPrefill: return "the " + traced + "prefill time";
@@ -182,15 +182,17 @@ double window_ns(const StageEntry& stage) {
   return stage.runs_on() ? static_cast<double>(*stage.gpu_busy_ns) / static_cast<double>(stage.wall.count) : stage.wall.mean_ns;
 }
 
-std::string beside(const std::string& traced, double more) {
-  return fmt::format("unprofiled; traced {}, {} {}", traced, share_text(std::abs(more)), more < 0 ? "less" : "more");
+std::string beside(const std::string& traced, double more, bool predicted) {
+  return fmt::format("{}; traced {}, {} {}", predicted ? "predicted without the profiler" : "unprofiled", traced,
+                     share_text(std::abs(more)), more < 0 ? "less" : "more");
 }
 
 Tile time_tile(const Headline& headline) {
   const TimeSummary* time = headline.times;
   if (time == nullptr) return {headline.what, kNoValue, ""};
   if (headline.unprofiled)
-    return {headline.what, time_text(*headline.unprofiled), beside(time_text(time->mean_ns), time->mean_ns / *headline.unprofiled - 1)};
+    return {headline.what, time_text(*headline.unprofiled),
+            beside(time_text(time->mean_ns), time->mean_ns / *headline.unprofiled - 1, headline.predicted)};
   // The highest percentile that the measurements support.
   const std::string far = time->p99()    ? "p99 " + time_text(static_cast<double>(*time->p99()))
                           : time->p95_ns ? "p95 " + time_text(static_cast<double>(*time->p95_ns))
@@ -202,7 +204,7 @@ Tile output_tile(const Run& run) {
   const Headline rate = output_rate(run);
   const std::string whose = rate.traced ? whose_tokens(run) : "";
   std::string note = "over whole iterations" + (whose.empty() ? "" : ", " + whose);
-  if (rate.unprofiled) note += ", " + beside(figure_text(rate.traced), *rate.traced / *rate.unprofiled - 1);
+  if (rate.unprofiled) note += ", " + beside(figure_text(rate.traced), *rate.traced / *rate.unprofiled - 1, rate.predicted);
   return {"Output" + source_label(run), figure_text(rate.best(), "tokens/s"), note};
 }
 
@@ -230,9 +232,9 @@ std::string capitalised(std::string text) {
 std::vector<Tile> unit_tiles(const Run& run) {
   const StageEntry& unit = *unit_stage(run);
   const std::string noun = unit_noun(run), several = units_noun(run);
-  const auto bare = unprofiled_ns(run, unit);
-  const double best_ns = bare.value_or(unit.wall.mean_ns);
-  const std::string note = bare ? beside(time_text(unit.wall.mean_ns), unit.wall.mean_ns / *bare - 1) : "mean, traced";
+  const auto bare = bare_window(run, unit);
+  const double best_ns = bare ? bare->ns : unit.wall.mean_ns;
+  const std::string note = bare ? beside(time_text(unit.wall.mean_ns), unit.wall.mean_ns / bare->ns - 1, bare->predicted) : "mean, traced";
   return {{capitalised("time per " + noun) + source_label(run), time_text(best_ns), note},
           {capitalised(several), count_text(unit.wall.count + unit.warmup_windows),
            unit.warmup_windows > 0 ? fmt::format("{} of them warm-up", unit.warmup_windows) : "all measured"},

@@ -57,11 +57,19 @@ std::string prompt_text(const Run& run) {
   return batch > 1 ? fmt::format("{} prompts {}", tokens_text(batch), length) : "a prompt " + length;
 }
 
+constexpr const char* kPredictedBare = "predicted without the profiler";
+
+// "predicted without the profiler, 2.9 to 3.7 ms"
+std::string bare_words(const BareWindow& bare) {
+  return bare.predicted ? fmt::format("{}, {} to {}", kPredictedBare, rough_time(bare.low_ns), rough_time(bare.high_ns)) : "unprofiled";
+}
+
 // The figures of one sentence, all of them unprofiled or all traced.
 struct Speed {
   bool unprofiled = false;
   bool answers = false;  // the first is the time to the first token, from a request's arrival; else that of prefill
   HeadlineFigure first, token, rate;
+  std::string token_range = {};  // ", 2.9 to 3.7 ms a token": of a prediction
 
   std::optional<double> of(const HeadlineFigure& figure) const { return unprofiled ? figure.unprofiled : figure.traced; }
 };
@@ -70,6 +78,10 @@ struct Speed {
 Speed speed_of(const Run& run) {
   Speed speed{false, run.latency.ttft.has_value(), first_token(run), per_token(run), output_rate(run)};
   speed.unprofiled = (speed.token.best() ? speed.token : speed.first).unprofiled.has_value();
+  const StageEntry* step = speed.token.predicted ? stage_named(run, key_of(StageKind::kDecodeStep)) : nullptr;
+  if (const auto bare = step != nullptr ? bare_window(run, *step) : std::nullopt; bare && bare->predicted)
+    speed.token_range = fmt::format(", {} to {} a token", rough_time(*speed.token.unprofiled * bare->low_ns / bare->ns),
+                                    rough_time(*speed.token.unprofiled * bare->high_ns / bare->ns));
   if (!speed.unprofiled || !speed.answers) return speed;
   speed.answers = false;
   speed.first = prefill_figure(run);
@@ -112,11 +124,13 @@ std::string rate_part(const Run& run, const Speed& speed, bool alone) {
 // " (unprofiled; with the profiler 4.9 ms, 4.3 ms and 205)" where the figures are of unprofiled runs.
 std::string traced_part(const Speed& speed) {
   if (!speed.unprofiled) return {};
+  const bool predicted = speed.token.predicted || speed.first.predicted;
   std::vector<std::string> traced;
   if (speed.first.unprofiled && speed.first.traced) traced.push_back(rough_time(*speed.first.traced));
   if (speed.token.unprofiled && speed.token.traced) traced.push_back(rough_time(*speed.token.traced));
   if (speed.rate.unprofiled && speed.rate.traced) traced.push_back(rough_count(*speed.rate.traced));
-  return traced.empty() ? "" : " (unprofiled; with the profiler " + join_and(traced) + ")";
+  if (traced.empty()) return {};
+  return fmt::format(" ({}{}; with the profiler {})", predicted ? kPredictedBare : "unprofiled", speed.token_range, join_and(traced));
 }
 
 // "llama reads a prompt of 256 tokens in 4.9 ms and then writes a token (word piece) every 4.3 ms: 205 tokens per second over whole requests."
@@ -135,7 +149,8 @@ std::string token_speed(const Run& run) {
 HeadlineFigure shared_step(const Run& run) {
   const StageEntry* step = stage_named(run, key_of(StageKind::kDecodeStep));
   if (step == nullptr || step->wall.count == 0) return {};
-  return {step->wall.mean_ns, unprofiled_ns(run, *step), &step->wall};
+  const auto bare = bare_window(run, *step);
+  return {step->wall.mean_ns, bare ? std::optional(bare->ns) : std::nullopt, &step->wall, bare && bare->predicted};
 }
 
 // "llama serves several requests at a time: it reads the prompt in 8.0 ms and takes a step for all requests in 5.5 ms. A request waits 14 ms
@@ -187,16 +202,16 @@ std::uint64_t processes_of(const StageEntry& stage) {
 std::string unit_speed(const Run& run) {
   const StageEntry* unit = unit_stage(run);
   if (unit == nullptr || generates(run) || stage_kind(unit->name) == StageKind::kOther) return {};
-  const auto bare = unprofiled_ns(run, *unit);
+  const auto bare = bare_window(run, *unit);
   const std::string warmup = unit->warmup_windows > 0 ? fmt::format(", {} of them warm-up", unit->warmup_windows) : "";
-  const std::string traced = bare ? fmt::format(" (unprofiled; with the profiler {})", rough_time(unit->wall.mean_ns)) : "";
+  const std::string traced = bare ? fmt::format(" ({}; with the profiler {})", bare_words(*bare), rough_time(unit->wall.mean_ns)) : "";
   const std::string parts = parts_of_unit(run, *unit);
   const std::uint64_t all = unit->wall.count + unit->warmup_windows, processes = processes_of(*unit);
   const bool in_step = processes > 1 && all % processes == 0;
   const std::string each = in_step ? fmt::format(" in each of {} processes", processes) : "";
   return fmt::format("{} {} {} of {}{}{}{}{}{}.", who(run), unit_verb(run),
                      plural(in_step ? all / processes : all, unit_noun(run), units_noun(run)),
-                     rough_time(bare.value_or(unit->wall.mean_ns)), each, in_step ? "" : warmup, larger_units(run), source_label(run),
+                     rough_time(bare ? bare->ns : unit->wall.mean_ns), each, in_step ? "" : warmup, larger_units(run), source_label(run),
                      traced) +
          (parts.empty() ? "" : fmt::format(" Of a step, traced, {}.", parts));
 }

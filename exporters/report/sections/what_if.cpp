@@ -114,6 +114,22 @@ BarChart sequence_chart(const std::vector<Prediction>& sequence) {
   return chart;
 }
 
+// Each stage with the tracer, without its part, and unprofiled; empty where the tracer's part is not known.
+Table stage_table(const Run& run) {
+  Table table{"Stages without the profiler",
+              texts({"Stage"}) + numbers({"Traced, ms", "Without the tracer, ms", "Interval, ms", "Unprofiled, ms"})};
+  bool any = false;
+  for (const Prediction& each : run.what_if->stages) {
+    const StageEntry* stage = stage_named(run, each.stage);
+    const auto bare = stage != nullptr ? unprofiled_ns(run, *stage) : std::nullopt;
+    any = any || bare || each.unperturbed_ns < 0.98 * each.measured_ns;
+    table.rows.push_back({stage_title(run, each.stage), ms_text(each.measured_ns), ms_text(each.predicted_ns),
+                          fmt::format("{} to {}", ms_text(each.low_ns), ms_text(each.high_ns)), bare ? ms_text(*bare) : kNoValue});
+  }
+  if (!any) table.rows.clear();
+  return table;
+}
+
 }  // namespace
 
 Section what_if(const Run& run) {
@@ -122,6 +138,7 @@ Section what_if(const Run& run) {
   const WhatIf& result = *run.what_if;
   if (const std::string lead = what_if_lead(result, stage_title(run, result.stage)); !lead.empty())
     out.blocks = {Paragraph{lead}, Paragraph{replay_text(result)}};
+  if (Table stages = stage_table(run); !stages.rows.empty()) add(out.blocks, std::move(stages));
   add_strips(run, out.blocks);
   std::vector<Prediction> made = result.predictions, sequence = result.sequence;
   for (auto* list : {&made, &sequence}) std::erase_if(*list, [](const Prediction& each) { return each.refused.has_value(); });

@@ -79,8 +79,8 @@ TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
           .fix.find(
               "one of: run, profile, plan, import, report, whatif, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, "
               "tag, "
-              "note, rm, record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help`") ==
-      0);
+              "note, rm, record, trends, export, import-bundle, doctor, ceilings, backends, validate, schema, help, completion; `nl-stage "
+              "--help`") == 0);
   CHECK(refused({"improt"}).kind == nl::ErrorKind::kUsage);
   CHECK(refused({"improt"}).where == "command line");
 }
@@ -95,7 +95,8 @@ TEST_CASE("cli usage: the whole message of every kind of mistake") {
   const std::string verbs =
       "one of: run, profile, plan, import, report, whatif, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, "
       "note, rm, "
-      "record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help` explains them";
+      "record, trends, export, import-bundle, doctor, ceilings, backends, validate, schema, help, completion; `nl-stage --help` explains "
+      "them";
   CHECK(words({"zzzzzzzz"}) == "unknown verb 'zzzzzzzz' | " + verbs);
   CHECK(words({"improt"}) == "unknown verb 'improt' | did you mean 'import'?");
   CHECK(words({"--jsno"}) == "unknown flag '--jsno' | one of: --help, --version; `nl-stage --help` explains them");

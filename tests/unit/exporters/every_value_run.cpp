@@ -604,6 +604,7 @@ Run every_value_run() {
                        .unprofiled_ns = 2723.5,
                        .predictions = {every_prediction(2730, Assumption::kPinnedRate, NoPrediction::kNoStage)},
                        .sequence = {every_prediction(2740, Assumption::kAttentionInOne, NoPrediction::kAlreadyGraph)},
+                       .stages = {every_prediction(2770, Assumption::kHostKeepsPace, NoPrediction::kUnknownCard)},
                        .now = every_strip(2750),
                        .then = every_strip(2760)};
   run.abstentions = {Abstention{

@@ -3,8 +3,9 @@
 
     check_alone.py BUILD [PART]
 
-All sources of the product take as long as the rest of the tests. So each commit has a 32nd of them, which its hash chooses: PART is a number from 0 to 31,
-or `all`. Only the syntax is checked, by clang where it is there. What fails says the command that shows it again.
+All sources of the product take as long as the rest of the tests. So each commit has a 64th of them, which its hash chooses: PART is a number from 0 to 63,
+or `all`. Only the syntax is checked, by clang where it is there, and by the compiler of the build for Debian's LibTorch, whose headers want that.
+What fails says the command that shows it again.
 """
 
 import concurrent.futures
@@ -53,7 +54,7 @@ def commit(root):
 def compile_alone(compiler, file, parameters):
     gcc_only = ("--param", "-Wno-psabi", "-fpch", "-include")
     kept = [each for each in parameters if not each.startswith(gcc_only) and not each.startswith("-W")]
-    command = [compiler, *kept, "-fsyntax-only", "-w", file]
+    command = ["c++" if "/libtorch/" in file else compiler, *kept, "-fsyntax-only", "-w", file]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     return None if result.returncode == 0 else f"{file} does not compile alone:\n{result.stderr[:2000]}\nagain: {' '.join(command)}"
 

@@ -7,6 +7,7 @@
 #include "analysis/figures/overhead/decision.h"
 #include "analysis/figures/overhead/tracing_cost.h"
 #include "analysis/staging/iterations.h"
+#include "model/ceilings.h"
 #include "model/efficiency.h"
 #include "model/evidence.h"
 #include "model/rule.h"

@@ -74,7 +74,8 @@ double least_ns(const DeviceCeilings& card, const RooflinePoint& point) {
 KernelsAtCeiling at_ceiling(const Run& run, const Knowledge& knowledge, KernelsAtCeiling kernels) {
   const Device* device = working_device(run);
   const auto card = std::find_if(knowledge.ceilings.begin(), knowledge.ceilings.end(), [&](const DeviceCeilings& each) {
-    return device != nullptr && (each.uuid == device->uuid || (device->uuid.empty() && each.name == device->name));
+    if (device == nullptr) return false;
+    return device->uuid.empty() ? each.name == device->name : each.uuid.ends_with(device->uuid);  // with "GPU-" before it or not
   });
   if (card == knowledge.ceilings.end()) return kernels;
   for (const RooflinePoint& point : run.roofline.points)
@@ -188,7 +189,8 @@ WhatIf RunReplay::answer(const std::string& stage, const std::vector<NamedChange
 WhatIf what_if(const Evidence& evidence, const Knowledge& knowledge, const WhatIfQuestion& question) {
   const StagedTrace staged(evidence.trace, knowledge.options.warmup);
   Run run = figures_of(evidence, knowledge, staged);
-  if (question.perturbation) run.perturbation = *question.perturbation;
+  if (question.recorded) run.perturbation = question.recorded->perturbation;
+  if (question.recorded && run.roofline.points.empty()) run.roofline = question.recorded->roofline;
   const std::string stage = question.stage.empty() ? stage_to_predict(run) : question.stage;
   return RunReplay(run, staged, knowledge, {stage, question.unprofiled_ns, question.interval_scale}).answer(stage, question.changes);
 }

@@ -15,11 +15,11 @@
 namespace nl::analysis {
 
 struct WhatIfQuestion {
-  std::string stage;                              // empty: the unit of the program, else the stage that takes the longest
-  std::vector<NamedChange> changes;               // made together; empty: all that apply, one by one, and the best sequence of them
-  std::optional<Perturbation> perturbation = {};  // of the bundle, which knows its unprofiled passes; a capture does not
-  double interval_scale = 1;                      // of the logarithm of every interval, as the record of predictions has it
-  std::optional<double> unprofiled_ns = {};       // of the stage's median window, as the user knows it; else that of unprofiled passes
+  std::string stage;                         // empty: the unit of the program, else the stage that takes the longest
+  std::vector<NamedChange> changes;          // made together; empty: all that apply, one by one, and the best sequence of them
+  std::optional<Run> recorded = {};          // of a bundle: it knows its unprofiled passes and counters, which its trace does not
+  double interval_scale = 1;                 // of the logarithm of every interval, as the record of predictions has it
+  std::optional<double> unprofiled_ns = {};  // of the stage's median window, as the user knows it; else that of unprofiled passes
 };
 
 // What a stage of the captured program would take after changes. Reads no clock and no files.

@@ -42,11 +42,10 @@ std::vector<analysis::NamedChange> changes_of(const WhatIfFlags& flags) {
   return changes;
 }
 
-// What the run knew of its tracer and of its unprofiled passes.
-std::optional<Perturbation> recorded_perturbation(const std::filesystem::path& place) {
+std::optional<Run> recorded_run(const std::filesystem::path& place) {
   if (!std::filesystem::is_regular_file(place / "run.json")) return std::nullopt;
   try {
-    return orchestrator::read_run(orchestrator::read_run_text(place / "run.json"), place / "run.json").perturbation;
+    return orchestrator::read_run(orchestrator::read_run_text(place / "run.json"), place / "run.json");
   } catch (const Error&) {
     return std::nullopt;  // the captures are there all the same
   }
@@ -66,8 +65,7 @@ int what_if(const WhatIfFlags& flags) {
   orchestrator::with_evidence(request, launcher, [&](const Evidence& evidence, const analysis::Knowledge& knowledge) {
     origin = runs::prediction_origin(evidence, flags.ledger);
     const auto unprofiled_ns = flags.unprofiled_ms > 0 ? std::optional(flags.unprofiled_ms * 1e6) : std::nullopt;
-    result =
-        analysis::what_if(evidence, knowledge, {flags.stage, changes, recorded_perturbation(place), origin.interval_scale, unprofiled_ns});
+    result = analysis::what_if(evidence, knowledge, {flags.stage, changes, recorded_run(place), origin.interval_scale, unprofiled_ns});
   });
   if (flags.json) write_data(exporters::whatif_json(result, origin));
   else write_text(is_terminal(stdout) ? exporters::whatif_text(result, origin, line_width()) : exporters::whatif_markdown(result, origin));

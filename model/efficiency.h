@@ -31,16 +31,6 @@ struct DeviceTableEntry {
   std::string file;
 };
 
-// What one card reached in `nl-stage ceilings`.
-struct DeviceCeilings {
-  std::string name, uuid;                                  // of the card
-  std::string measured_at;                                 // RFC 3339, UTC
-  std::map<std::string, double> gemm_flops_per_s;          // by type: "bf16", "fp8" …
-  std::optional<double> copy_bytes_per_s;                  // read and written, on the card
-  std::optional<double> h2d_bytes_per_s, d2h_bytes_per_s;  // from and to pinned memory
-  std::optional<double> attention_flops_per_s;             // fused, of a long prompt, bf16
-};
-
 struct WorkTerm {
   std::string name;     // "attention q·k and p·v"
   std::string formula;  // with the numbers in it: "4·q·d·ΣC·L = 4·16·64·32896·4"

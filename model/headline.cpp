@@ -33,6 +33,7 @@ std::optional<double> tracing_ns(const Run& run, StageKind kind) {
 bool is_predicted(const Run& run, StageKind kind) {
   const StageEntry* stage = stage_of(run, kind);
   if (const auto bare = stage != nullptr ? bare_window(run, *stage) : std::nullopt) return bare->predicted;
+  if (kind != StageKind::kDecode) return false;
   const StageEntry* step = stage_of(run, StageKind::kDecodeStep);
   const auto bare = step != nullptr ? bare_window(run, *step) : std::nullopt;
   return bare && bare->predicted;
@@ -145,8 +146,8 @@ HeadlineFigure prefill_figure(const Run& run) {
   const StageEntry* prefill = stage_of(run, StageKind::kPrefill);
   const auto more = tracing_ns(run, StageKind::kPrefill);
   // The unprofiled passes know the window of prefill: it is this time where nothing comes before it.
-  if (out.traced && more && about_equal(*out.traced, prefill->wall.mean_ns)) out.unprofiled = *out.traced - *more;
-  out.predicted = out.unprofiled && !unprofiled_ns(run, *prefill);
+  if (out.traced && more && about_equal(*out.traced, prefill->wall.mean_ns))
+    (is_predicted(run, StageKind::kPrefill) ? out.predicted : out.unprofiled) = *out.traced - *more;
   return out;
 }
 
@@ -154,8 +155,8 @@ HeadlineFigure per_token_figure(const Run& run) {
   HeadlineFigure out = of_times(run.latency.tpot);
   const StageEntry* decode = stage_of(run, StageKind::kDecode);
   const auto more = tracing_ns(run, StageKind::kDecode);
-  if (out.traced && more && *more < decode->wall.mean_ns) out.unprofiled = *out.traced * (1 - *more / decode->wall.mean_ns);
-  out.predicted = out.unprofiled && is_predicted(run, StageKind::kDecode);
+  if (out.traced && more && *more < decode->wall.mean_ns)
+    (is_predicted(run, StageKind::kDecode) ? out.predicted : out.unprofiled) = *out.traced * (1 - *more / decode->wall.mean_ns);
   return out;
 }
 
@@ -170,8 +171,7 @@ HeadlineFigure output_rate_figure(const Run& run) {
   const double windows = static_cast<double>(decode->wall.count), tokens = *decode->tokens_per_window * windows;
   const double before = prefill == nullptr ? 0 : *more_before * static_cast<double>(prefill->wall.count);
   const double time_ns = tokens * 1e9 / *out.traced - *more * windows - before;
-  if (time_ns > 0) out.unprofiled = tokens * 1e9 / time_ns;
-  out.predicted = out.unprofiled && is_predicted(run, StageKind::kDecode);
+  if (time_ns > 0) (is_predicted(run, StageKind::kDecode) ? out.predicted : out.unprofiled) = tokens * 1e9 / time_ns;
   return out;
 }
 

@@ -27,8 +27,9 @@ auto found_from(const List& list, std::size_t& next, Match match) -> const typen
 struct HeadlineFigure {
   std::optional<double> traced, unprofiled;  // nanoseconds, or tokens per second
   const TimeSummary* times = nullptr;        // what the traced one is the mean of
-  bool predicted = false;                    // the unprofiled one is what a replay says: there were no such passes
-  std::optional<double> best() const { return unprofiled ? unprofiled : traced; }
+  std::optional<double> predicted = {};      // where there were no unprofiled passes: what a replay says of them
+  std::optional<double> bare() const { return unprofiled ? unprofiled : predicted; }
+  std::optional<double> best() const { return bare() ? bare() : traced; }
 };
 
 // Time to first token where a request's arrival is known, else the time of prefill.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/efficiency.h"
+#include "model/ceilings.h"
 
 // Where `nl-stage ceilings` keeps what it measured: a file for each card.
 namespace nl::orchestrator {

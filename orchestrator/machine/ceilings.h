@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/efficiency.h"
+#include "model/ceilings.h"
 
 // What a card reaches at best: products, copies and attention, measured once and kept. docs/whatif.md
 namespace nl::orchestrator {

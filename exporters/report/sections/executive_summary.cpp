@@ -70,7 +70,7 @@ std::string whole_time(const Run& run, const MainStage& main) {
   if (has_iterations(run)) return "a profiled iteration";
   const StageEntry* unit = generates(run) ? nullptr : unit_stage(run);
   const bool unprofiled =
-      unit != nullptr ? bare_window(run, *unit).has_value() : per_token_figure(run).unprofiled || first_token_figure(run).unprofiled;
+      unit != nullptr ? bare_window(run, *unit).has_value() : per_token_figure(run).bare() || first_token_figure(run).bare();
   const std::string traced = unprofiled ? "traced " : "";
   switch (stage_kind(main.name)) {
     case StageKind::kPrefill: return "the " + traced + "prefill time";
@@ -190,9 +190,8 @@ std::string beside(const std::string& traced, double more, bool predicted) {
 Tile time_tile(const Headline& headline) {
   const TimeSummary* time = headline.times;
   if (time == nullptr) return {headline.what, kNoValue, ""};
-  if (headline.unprofiled)
-    return {headline.what, time_text(*headline.unprofiled),
-            beside(time_text(time->mean_ns), time->mean_ns / *headline.unprofiled - 1, headline.predicted)};
+  if (const auto bare = headline.bare())
+    return {headline.what, time_text(*bare), beside(time_text(time->mean_ns), time->mean_ns / *bare - 1, !headline.unprofiled)};
   // The highest percentile that the measurements support.
   const std::string far = time->p99()    ? "p99 " + time_text(static_cast<double>(*time->p99()))
                           : time->p95_ns ? "p95 " + time_text(static_cast<double>(*time->p95_ns))
@@ -204,7 +203,7 @@ Tile output_tile(const Run& run) {
   const Headline rate = output_rate(run);
   const std::string whose = rate.traced ? whose_tokens(run) : "";
   std::string note = "over whole iterations" + (whose.empty() ? "" : ", " + whose);
-  if (rate.unprofiled) note += ", " + beside(figure_text(rate.traced), *rate.traced / *rate.unprofiled - 1, rate.predicted);
+  if (const auto bare = rate.bare()) note += ", " + beside(figure_text(rate.traced), *rate.traced / *bare - 1, !rate.unprofiled);
   return {"Output" + source_label(run), figure_text(rate.best(), "tokens/s"), note};
 }
 

@@ -64,25 +64,25 @@ std::string bare_words(const BareWindow& bare) {
   return bare.predicted ? fmt::format("{}, {} to {}", kPredictedBare, rough_time(bare.low_ns), rough_time(bare.high_ns)) : "unprofiled";
 }
 
-// The figures of one sentence, all of them unprofiled or all traced.
+// The figures of one sentence, all of them without the profiler or all traced.
 struct Speed {
-  bool unprofiled = false;
+  bool bare = false;     // without the profiler: of unprofiled passes, or predicted
   bool answers = false;  // the first is the time to the first token, from a request's arrival; else that of prefill
   HeadlineFigure first, token, rate;
   std::string token_range = {};  // ", 2.9 to 3.7 ms a token": of a prediction
 
-  std::optional<double> of(const HeadlineFigure& figure) const { return unprofiled ? figure.unprofiled : figure.traced; }
+  std::optional<double> of(const HeadlineFigure& figure) const { return bare ? figure.bare() : figure.traced; }
 };
 
 // The unprofiled passes know no arrival of a request, so that the time of prefill stands for what comes first.
 Speed speed_of(const Run& run) {
   Speed speed{false, run.latency.ttft.has_value(), first_token(run), per_token(run), output_rate(run)};
-  speed.unprofiled = (speed.token.best() ? speed.token : speed.first).unprofiled.has_value();
+  speed.bare = (speed.token.best() ? speed.token : speed.first).bare().has_value();
   const StageEntry* step = speed.token.predicted ? stage_named(run, key_of(StageKind::kDecodeStep)) : nullptr;
   if (const auto bare = step != nullptr ? bare_window(run, *step) : std::nullopt; bare && bare->predicted)
-    speed.token_range = fmt::format(", {} to {} a token", rough_time(*speed.token.unprofiled * bare->low_ns / bare->ns),
-                                    rough_time(*speed.token.unprofiled * bare->high_ns / bare->ns));
-  if (!speed.unprofiled || !speed.answers) return speed;
+    speed.token_range = fmt::format(", {} to {} a token", rough_time(*speed.token.predicted * bare->low_ns / bare->ns),
+                                    rough_time(*speed.token.predicted * bare->high_ns / bare->ns));
+  if (!speed.bare || !speed.answers) return speed;
   speed.answers = false;
   speed.first = prefill_figure(run);
   return speed;
@@ -98,8 +98,7 @@ std::string first_token_part(const Run& run, const Speed& speed) {
 // A few slow steps make a mean that no step has. The unprofiled figures are medians.
 std::string usual_step(const Run& run, const Speed& speed) {
   const StageEntry* step = stage_named(run, key_of(StageKind::kDecodeStep));
-  if (speed.unprofiled || step == nullptr || step->wall.count < 4 || !(step->wall.mean_ns > kFarFromMedian * step->wall.median_ns))
-    return {};
+  if (speed.bare || step == nullptr || step->wall.count < 4 || !(step->wall.mean_ns > kFarFromMedian * step->wall.median_ns)) return {};
   return " on average, though " + usual_step_text(rough_time(step->wall.median_ns));
 }
 
@@ -123,12 +122,12 @@ std::string rate_part(const Run& run, const Speed& speed, bool alone) {
 
 // " (unprofiled; with the profiler 4.9 ms, 4.3 ms and 205)" where the figures are of unprofiled runs.
 std::string traced_part(const Speed& speed) {
-  if (!speed.unprofiled) return {};
+  if (!speed.bare) return {};
   const bool predicted = speed.token.predicted || speed.first.predicted;
   std::vector<std::string> traced;
-  if (speed.first.unprofiled && speed.first.traced) traced.push_back(rough_time(*speed.first.traced));
-  if (speed.token.unprofiled && speed.token.traced) traced.push_back(rough_time(*speed.token.traced));
-  if (speed.rate.unprofiled && speed.rate.traced) traced.push_back(rough_count(*speed.rate.traced));
+  if (speed.first.bare() && speed.first.traced) traced.push_back(rough_time(*speed.first.traced));
+  if (speed.token.bare() && speed.token.traced) traced.push_back(rough_time(*speed.token.traced));
+  if (speed.rate.bare() && speed.rate.traced) traced.push_back(rough_count(*speed.rate.traced));
   if (traced.empty()) return {};
   return fmt::format(" ({}{}; with the profiler {})", predicted ? kPredictedBare : "unprofiled", speed.token_range, join_and(traced));
 }
@@ -150,7 +149,9 @@ HeadlineFigure shared_step(const Run& run) {
   const StageEntry* step = stage_named(run, key_of(StageKind::kDecodeStep));
   if (step == nullptr || step->wall.count == 0) return {};
   const auto bare = bare_window(run, *step);
-  return {step->wall.mean_ns, bare ? std::optional(bare->ns) : std::nullopt, &step->wall, bare && bare->predicted};
+  HeadlineFigure figure{step->wall.mean_ns, {}, &step->wall};
+  if (bare) (bare->predicted ? figure.predicted : figure.unprofiled) = bare->ns;
+  return figure;
 }
 
 // "llama serves several requests at a time: it reads the prompt in 8.0 ms and takes a step for all requests in 5.5 ms. A request waits 14 ms

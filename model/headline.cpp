@@ -21,7 +21,7 @@ const StageEntry* stage_of(const Run& run, StageKind kind) { return stage_named(
 std::optional<double> tracing_ns(const Run& run, StageKind kind) {
   const StageEntry* stage = stage_of(run, kind);
   if (stage == nullptr || stage->wall.count == 0 || stage->runs_on()) return std::nullopt;
-  if (const auto bare = bare_window(run, *stage)) return stage->wall.mean_ns - bare->ns;
+  if (const auto bare = unprofiled_ns(run, *stage)) return stage->wall.mean_ns - *bare;
   if (kind != StageKind::kDecode) return std::nullopt;
   const StageEntry* step = stage_of(run, StageKind::kDecodeStep);  // its steps know
   const auto each = tracing_ns(run, StageKind::kDecodeStep);
@@ -29,14 +29,14 @@ std::optional<double> tracing_ns(const Run& run, StageKind kind) {
   return *each * static_cast<double>(step->wall.count) / static_cast<double>(stage->wall.count);
 }
 
-// Of the stage, or of its steps where it has no such time.
-bool is_predicted(const Run& run, StageKind kind) {
+// What a replay says of the window of a stage that takes as long as the figure does.
+std::optional<double> predicted_as(const Run& run, StageKind kind, const HeadlineFigure& figure) {
+  constexpr double kAlike = 0.1;
   const StageEntry* stage = stage_of(run, kind);
-  if (const auto bare = stage != nullptr ? bare_window(run, *stage) : std::nullopt) return bare->predicted;
-  if (kind != StageKind::kDecode) return false;
-  const StageEntry* step = stage_of(run, StageKind::kDecodeStep);
-  const auto bare = step != nullptr ? bare_window(run, *step) : std::nullopt;
-  return bare && bare->predicted;
+  if (stage == nullptr || !figure.traced || figure.unprofiled) return std::nullopt;
+  if (std::abs(*figure.traced / stage->wall.mean_ns - 1) > kAlike) return std::nullopt;
+  const auto bare = bare_window(run, *stage);
+  return bare && bare->predicted ? std::optional(bare->ns) : std::nullopt;
 }
 
 HeadlineFigure of_times(const std::optional<TimeSummary>& times) {
@@ -146,8 +146,8 @@ HeadlineFigure prefill_figure(const Run& run) {
   const StageEntry* prefill = stage_of(run, StageKind::kPrefill);
   const auto more = tracing_ns(run, StageKind::kPrefill);
   // The unprofiled passes know the window of prefill: it is this time where nothing comes before it.
-  if (out.traced && more && about_equal(*out.traced, prefill->wall.mean_ns))
-    (is_predicted(run, StageKind::kPrefill) ? out.predicted : out.unprofiled) = *out.traced - *more;
+  if (out.traced && more && about_equal(*out.traced, prefill->wall.mean_ns)) out.unprofiled = *out.traced - *more;
+  out.predicted = predicted_as(run, StageKind::kPrefill, out);
   return out;
 }
 
@@ -155,8 +155,8 @@ HeadlineFigure per_token_figure(const Run& run) {
   HeadlineFigure out = of_times(run.latency.tpot);
   const StageEntry* decode = stage_of(run, StageKind::kDecode);
   const auto more = tracing_ns(run, StageKind::kDecode);
-  if (out.traced && more && *more < decode->wall.mean_ns)
-    (is_predicted(run, StageKind::kDecode) ? out.predicted : out.unprofiled) = *out.traced * (1 - *more / decode->wall.mean_ns);
+  if (out.traced && more && *more < decode->wall.mean_ns) out.unprofiled = *out.traced * (1 - *more / decode->wall.mean_ns);
+  out.predicted = predicted_as(run, StageKind::kDecodeStep, out);
   return out;
 }
 
@@ -171,7 +171,7 @@ HeadlineFigure output_rate_figure(const Run& run) {
   const double windows = static_cast<double>(decode->wall.count), tokens = *decode->tokens_per_window * windows;
   const double before = prefill == nullptr ? 0 : *more_before * static_cast<double>(prefill->wall.count);
   const double time_ns = tokens * 1e9 / *out.traced - *more * windows - before;
-  if (time_ns > 0) (is_predicted(run, StageKind::kDecode) ? out.predicted : out.unprofiled) = tokens * 1e9 / time_ns;
+  if (time_ns > 0) out.unprofiled = tokens * 1e9 / time_ns;
   return out;
 }
 
@@ -212,8 +212,7 @@ std::optional<BareWindow> bare_window(const Run& run, const StageEntry& stage) {
   if (found == run.what_if->stages.end() || found->measured_ns <= 0 || found->low_ns <= 0) return std::nullopt;
   const double left = found->predicted_ns / found->measured_ns;
   if (left > 1 - kLeastPart || found->high_ns > kWidest * found->low_ns) return std::nullopt;
-  const double scale = stage.wall.mean_ns / found->measured_ns;  // predictions are of the median
-  return BareWindow{found->predicted_ns * scale, true, found->low_ns * scale, found->high_ns * scale};
+  return BareWindow{found->predicted_ns, true, found->low_ns, found->high_ns};
 }
 
 std::string stage_to_predict(const Run& run) {

@@ -80,8 +80,7 @@ Speed speed_of(const Run& run) {
   speed.bare = (speed.token.best() ? speed.token : speed.first).bare().has_value();
   const StageEntry* step = speed.token.predicted ? stage_named(run, key_of(StageKind::kDecodeStep)) : nullptr;
   if (const auto bare = step != nullptr ? bare_window(run, *step) : std::nullopt; bare && bare->predicted)
-    speed.token_range = fmt::format(", {} to {} a token", rough_time(*speed.token.predicted * bare->low_ns / bare->ns),
-                                    rough_time(*speed.token.predicted * bare->high_ns / bare->ns));
+    speed.token_range = fmt::format(", {} to {} a token", rough_time(bare->low_ns), rough_time(bare->high_ns));
   if (!speed.bare || !speed.answers) return speed;
   speed.answers = false;
   speed.first = prefill_figure(run);

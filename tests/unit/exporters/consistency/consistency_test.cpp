@@ -152,7 +152,6 @@ TEST_CASE("consistency: predictions lie in their intervals, sequences do not gro
   };
   broken([](Run& r) { r.findings[0].prediction->low_ns = 2e6; }, "/findings/0/prediction", "the lower end of the interval (2000000 ns)");
   broken([](Run& r) { r.what_if->predictions[1].high_ns = 3e6; }, "/what_if/predictions/1", "the upper end of the interval");
-  broken([](Run& r) { r.what_if->predictions[3].unperturbed_ns = 5e6; }, "/what_if/predictions/3", "the window without the tracer's part");
   broken([](Run& r) { std::swap(r.what_if->sequence[0], r.what_if->sequence[1]); }, "/what_if/sequence/1", "the window before it");
   broken([](Run& r) { std::swap(r.what_if->now->host[0], r.what_if->now->host[1]); }, "/what_if/now/host/1", "the end of the part before");
   broken([](Run& r) { r.what_if->then->length_ns = 1e6; }, "/what_if/then/gpu", "the end of the last part");

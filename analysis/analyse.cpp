@@ -20,6 +20,7 @@
 #include "analysis/staging/phases.h"
 #include "analysis/verdicts/rules/judge.h"
 #include "analysis/what_if.h"
+#include "model/error.h"
 #include "model/headline.h"
 #include "model/words.h"
 
@@ -226,6 +227,19 @@ Run figures_of(const Evidence& evidence, const Knowledge& knowledge, const Stage
   return run;
 }
 
+namespace {
+
+// Nothing for what is no change once the rule's own figures are filled in: no capture is lost for a rule that somebody wrote.
+std::optional<Prediction> prediction_for_rule(const RunReplay& replay, const std::string& stage, const std::string& change) {
+  try {
+    return replay.predict(stage, {change_of(change)});
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
 Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
   const StagedTrace staged(evidence.trace, knowledge.options.warmup);
   Run run = figures_of(evidence, knowledge, staged);
@@ -237,11 +251,11 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
   constexpr std::size_t kMostWorks = 100'000;  // a report takes no longer for the many steps of a long capture, which are alike
   const RunReplay replay(run, staged, knowledge, {stage, std::nullopt, 1, kMostWorks});
   run.what_if = replay.everything(stage);
-  std::map<std::pair<std::string, std::string>, Prediction> predicted;  // several rules ask for the same
+  std::map<std::pair<std::string, std::string>, std::optional<Prediction>> predicted;  // several rules ask for the same
   add_findings(run, knowledge.rules, [&](const std::string& stage, const std::string& change) {
     const auto [found, is_new] = predicted.try_emplace({stage, change});
-    if (is_new) found->second = replay.predict(stage, {change_of(change)});
-    return std::optional(found->second);
+    if (is_new) found->second = prediction_for_rule(replay, stage, change);
+    return found->second;
   });
   return run;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/replay/change_text.h"
+#include "model/error.h"
 #include "model/visible_text.h"
 
 namespace nl::analysis::rules {
@@ -68,12 +69,18 @@ std::vector<CompiledAdvice> advice(const std::vector<RuleAdvice>& list, RuleScop
   return all;
 }
 
-// "--graph {name}": its flag is one that stands for a change.
+// "--graph {name}": its flag is one that stands for a change. Where nothing is filled in, the rest is checked, too.
 void check_change(const RuleText& text) {
   const std::string_view flag = std::string_view(text.text).substr(0, text.text.find(' '));
   const std::vector<std::string_view>& known = change_flags();
-  if (std::find(known.begin(), known.end(), flag) != known.end()) return;
-  throw RuleFault{"predict", text, {fmt::format("'{}' is no change of `nl-stage whatif`", flag), 0, {}, {}}};
+  if (std::find(known.begin(), known.end(), flag) == known.end())
+    throw RuleFault{"predict", text, {fmt::format("'{}' is no change of `nl-stage whatif`", flag), 0, {}, {}}};
+  if (text.text.find('{') != std::string::npos) return;
+  try {
+    change_of(text.text);
+  } catch (const Error& wrong) {
+    throw RuleFault{"predict", text, {wrong.message, 0, {}, {}}};
+  }
 }
 
 CompiledRule compile(const RuleSpec& spec) {
@@ -160,6 +167,12 @@ std::string Sentence::text(const Subject& subject) const {
     if (!piece.many.empty() && value.known) text += " " + (value.number == 1 ? piece.one : piece.many);
   }
   return text;
+}
+
+bool Sentence::known(const Subject& subject) const {
+  std::vector<Expression::Missing> ignored;
+  return std::all_of(pieces_.begin(), pieces_.end(),
+                     [&](const Piece& piece) { return !piece.expression || piece.expression->evaluate(subject, ignored).known; });
 }
 
 Compiled compile_rule(const RuleSpec& spec) {

@@ -21,6 +21,7 @@ class Sentence {
   static Parsed parse(std::string_view text, RuleScope scope);
 
   std::string text(const Subject& subject) const;
+  bool known(const Subject& subject) const;  // all values in it
 
  private:
   struct Piece {

@@ -78,6 +78,12 @@ std::string first_that_holds(const std::vector<CompiledAdvice>& texts, const Sub
   return found != texts.end() ? found->text.text(subject) : "";
 }
 
+// The change whose worth is predicted; empty: none, or one with a figure in it that was not captured.
+std::string change_to_predict(const CompiledRule& rule, const Subject& subject) {
+  const auto found = std::find_if(rule.predict.begin(), rule.predict.end(), [&](const auto& each) { return holds(each.when, subject); });
+  return found != rule.predict.end() && found->text.known(subject) ? found->text.text(subject) : "";
+}
+
 Candidate make(const CompiledRule& rule, const Subject& subject, const PredictChange& predict) {
   Candidate candidate;
   Finding& finding = candidate.finding;
@@ -99,7 +105,7 @@ Candidate make(const CompiledRule& rule, const Subject& subject, const PredictCh
   for (const CompiledAdvice& each : rule.suggestions)
     if (holds(each.when, subject)) finding.suggestions.push_back(each.text.text(subject));
   expect_gain(rule, subject, finding);
-  if (const std::string change = first_that_holds(rule.predict, subject); predict && !change.empty())
+  if (const std::string change = change_to_predict(rule, subject); predict && !change.empty())
     if (const auto prediction = predict(predicted_stage(subject), change)) use_prediction(*prediction, subject, finding);
   finding.severity = fitting_severity(severity_of(rule, subject), finding);
   candidate.weight = static_cast<double>(subject.time_ns().value_or(0));

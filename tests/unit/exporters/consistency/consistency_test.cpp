@@ -105,6 +105,19 @@ TEST_CASE("consistency: findings speak of what is there, and save no more than t
     run.findings.push_back(finding);
     CHECK(says(run, "/findings/", "the saving of a window"));
   }
+  SECTION("predicted saving") {  // is one of the window without the tracer's part, here longer than the traced one
+    const double window_ns = 3 * run.stages[0].wall.mean_ns;
+    finding.scope = RuleScope::kStage;
+    finding.subject = run.stages[0].name;
+    finding.prediction.emplace();
+    finding.prediction->stage = run.stages[0].name;
+    finding.prediction->unperturbed_ns = window_ns;
+    finding.gain_per_window_ns = 0.9 * window_ns;
+    run.findings.push_back(finding);
+    CHECK_FALSE(says(run, "/findings/", "the saving of a window"));
+    run.findings.back().gain_per_window_ns = 1.1 * window_ns;
+    CHECK(says(run, "/findings/", "the saving of a window"));
+  }
   SECTION("stage") {
     finding.subject = "nowhere";
     run.findings.push_back(finding);

@@ -222,6 +222,20 @@ TEST_CASE("the saving of a change that is predicted is the predicted one, and be
   const Finding refused = found(0, NoPrediction::kNotReplayed);
   CHECK_FALSE(refused.prediction);
   CHECK(*refused.gain_share == Approx(0.8));  // the bound that the rule has
-  rule.predict = {{nl::test::rule_text("--grpah {name}"), std::nullopt}};
-  CHECK_THROWS_AS(judge(Rules{{rule}}, run), Error);
+  for (const char* wrong : {"--grpah {name}", "--kernel gemm", "--host-speed fast"}) {
+    rule.predict = {{nl::test::rule_text(wrong), std::nullopt}};
+    CHECK_THROWS_AS(judge(Rules{{rule}}, run), Error);
+  }
+}
+
+TEST_CASE("no change is predicted by a figure that was not captured") {
+  RuleSpec rule = worth_rule(RuleScope::kKernel, "400");
+  rule.predict = {{nl::test::rule_text("--kernel {name}={max(sm_use, dram_use):number}"), std::nullopt}};
+  bool asked = false;
+  const Judgement judgement = judge(Rules{{rule}}, waiting_run(), [&](const std::string&, const std::string&) {
+    asked = true;
+    return std::optional<Prediction>();
+  });
+  CHECK(judgement.findings.size() == 1);
+  CHECK_FALSE(asked);
 }

@@ -66,9 +66,6 @@ runs::SuiteRequest suite_request(const SuiteFlags& flags) {
 }
 
 SuiteResult run_on_cluster(const SuiteFlags& flags) {
-  if (flags.resume || flags.queue.retry_failed > 0)
-    throw Error(ErrorKind::kUsage, "a cluster repeats lost tasks by itself", flags.resume ? "--resume" : "--retry-failed",
-                "leave it out with --engine slurm");
   const auto poll_s = orchestrator::seconds_in(flags.poll);
   if (!poll_s || *poll_s <= 0) throw Error(ErrorKind::kUsage, "'" + flags.poll + "' is no time", "--poll", "write 2s or 0.5s");
   return runs::slurm::run_on_slurm({.suite = suite_request(flags),

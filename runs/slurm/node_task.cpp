@@ -25,11 +25,32 @@ std::string node_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
-const SuiteTask& task_numbered(const std::vector<SuiteTask>& tasks, int number) {
-  if (number < 1 || number > static_cast<int>(tasks.size()))
-    throw Error(ErrorKind::kUsage, fmt::format("the suite has no task {}", number), "--task",
-                fmt::format("a number from 1 to {}", tasks.size()));
-  return tasks[static_cast<std::size_t>(number) - 1];
+fs::path tasks_file(const fs::path& out) { return out / "slurm" / "tasks.json"; }
+
+nlohmann::json read_json_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  return nlohmann::json::parse(json_within_bounds(text, file.string()));
+}
+
+std::size_t target_named(const Suite& suite, const std::string& name) {
+  for (std::size_t i = 0; i < suite.targets.size(); ++i)
+    if (suite.targets[i].name == name) return i;
+  throw Error(ErrorKind::kInput, fmt::format("the suite has no target {} any more", name), suite.file.string(), "run the suite anew");
+}
+
+SuiteTask task_numbered(const Suite& suite, const fs::path& out, int number) {
+  const fs::path file = tasks_file(out);
+  try {
+    const auto written = read_json_file(file);
+    for (const auto& task : written.at("tasks"))
+      if (task.at("number") == number)
+        return {number, target_named(suite, task.at("target")), task.at("repetition"), task.at("profiled"), task.at("size")};
+  } catch (const nlohmann::json::exception& damaged) {
+    throw Error(ErrorKind::kInput, fmt::format("the list of tasks is missing or damaged: {}", damaged.what()), file.string(),
+                "run the suite with --engine slurm, which writes it");
+  }
+  throw Error(ErrorKind::kUsage, fmt::format("the suite has no task {}", number), "--task", "a number of " + file.string());
 }
 
 ordered_json checks_of(const std::vector<Check>& checks) {
@@ -69,11 +90,21 @@ void put_in_place(const fs::path& made, const fs::path& place) {
 
 fs::path result_file(const fs::path& out, int number) { return out / "slurm" / "results" / fmt::format("{:03}.json", number); }
 
+void write_tasks(const fs::path& out, const Suite& suite, const std::vector<SuiteTask>& tasks) {
+  ordered_json list = ordered_json::array();
+  for (const SuiteTask& task : tasks)
+    list.push_back({{"number", task.number},
+                    {"target", suite.targets[task.target].name},
+                    {"repetition", task.repetition},
+                    {"profiled", task.profiled},
+                    {"size", task.size}});
+  write_file_whole(tasks_file(out), ordered_json{{"tasks", list}}.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+}
+
 bool run_node_task(const SuiteRequest& request, int number) {
   Interrupts interrupts;
   const Suite& suite = request.suite;
-  const auto tasks = plan_tasks(suite);
-  const SuiteTask& task = task_numbered(tasks, number);
+  const SuiteTask task = task_numbered(suite, request.out, number);
   if (fs::exists(result_file(request.out, number))) return true;
   NodeReport report{{task, TaskOutcome::kFailed, {}, {}, 0, {}, {}, node_name()}, check_environment(suite)};
   report.record.detail = blocked_text(report.checks);
@@ -89,11 +120,10 @@ bool run_node_task(const SuiteRequest& request, int number) {
 }
 
 std::optional<NodeReport> read_report(const Suite& suite, const SuiteTask& task, const fs::path& out) {
-  std::ifstream in(result_file(out, task.number), std::ios::binary);
-  if (!in) return std::nullopt;
+  std::error_code missing;
+  if (!fs::exists(result_file(out, task.number), missing)) return std::nullopt;
   try {
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const auto json = nlohmann::json::parse(json_within_bounds(text, result_file(out, task.number).string()));
+    const auto json = read_json_file(result_file(out, task.number));
     NodeReport report;
     report.record = json.at("bundle").get<bool>() ? read_task(task, task_folder(out, suite, task))
                                                   : TaskRecord{task, TaskOutcome::kFailed, {}, {}, 0, {}, json.at("detail")};

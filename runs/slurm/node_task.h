@@ -16,6 +16,9 @@ struct NodeReport {
 
 std::filesystem::path result_file(const std::filesystem::path& out, int number);
 
+// What the numbers of tasks stand for, in slurm/tasks.json: written before they are submitted, read on the node.
+void write_tasks(const std::filesystem::path& out, const Suite& suite, const std::vector<SuiteTask>& tasks);
+
 // Runs on the node. False where it was interrupted: then it leaves no result, and may be submitted again.
 bool run_node_task(const SuiteRequest& request, int number);
 

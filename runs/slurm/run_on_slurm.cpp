@@ -13,9 +13,12 @@
 #include "model/shell.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
+#include "orchestrator/bundle/sha256.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/ledger/bundles.h"
 #include "runs/slurm/slurm.h"
+#include "runs/suite/progress.h"
+#include "runs/suite/rounds.h"
 
 namespace nl::runs::slurm {
 namespace fs = std::filesystem;
@@ -46,7 +49,8 @@ std::string last_line_of(const fs::path& file) {
 struct OpenTask {
   SuiteTask task;
   std::string job;
-  int attempts = 0;
+  int attempts = 0;  // how often it was submitted,
+  int failures = 0;  // and of these how often it ran and failed
   bool running = false;
   std::optional<SteadyClock::time_point> ended;  // since when it has been seen to have ended
 };
@@ -54,17 +58,16 @@ struct OpenTask {
 class ClusterRun {
  public:
   explicit ClusterRun(const ClusterRequest& request)
-      : request_(request), result_{request.suite.suite, "slurm", {}, {}, {}, {}, {}, {}, make_suite_folder(request.suite), 0} {
-    for (const SuiteTask& task : plan_tasks(result_.suite)) open_.push_back({task, {}, 0, false, {}});
+      : request_(request), result_{request.suite.suite, "slurm", {}, {}, {}, {}, {}, {}, make_suite_folder(request.suite), 0},
+        progress_(SuiteProgress::of(request.suite, result_.out)) {
     for (const std::size_t orphan : find_pairs(result_.suite).orphans) result_.orphans.push_back(result_.suite.targets[orphan].name);
   }
 
   SuiteResult run() {
     result_.started_at = utc_text(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
     write_script();
-    submit_tasks(open_);
-    while (!open_.empty() && Interrupts::signal() == 0) look_and_wait();
-    if (!open_.empty()) end_early();
+    if (request_.suite.resume) end_earlier_jobs();
+    run_rounds(result_, [this](const std::vector<SuiteTask>& tasks) { run_tasks(tasks); });
     remove_scraps();
     std::sort(result_.tasks.begin(), result_.tasks.end(),
               [](const TaskRecord& a, const TaskRecord& b) { return a.task.number < b.task.number; });
@@ -75,7 +78,45 @@ class ClusterRun {
  private:
   const Suite& suite() const { return result_.suite; }
   fs::path folder() const { return result_.out / "slurm"; }
-  std::string job_name() const { return fmt::format("nl-{}-{}", suite().name, getpid()); }
+  // Of the folder, too: a suite that is resumed finds the jobs it had.
+  std::string job_name() const { return fmt::format("nl-{}-{}", suite().name, sha256_text(result_.out.string()).substr(0, 8)); }
+
+  void run_tasks(const std::vector<SuiteTask>& tasks) {
+    for (const SuiteTask& task : tasks) {
+      all_.push_back(task);
+      if (auto record = request_.suite.resume ? progress_.finished(suite(), task) : std::nullopt) {
+        log_suite(result_.out, keep_line(suite(), *record));
+        result_.tasks.push_back(std::move(*record));
+        continue;
+      }
+      clear_place_of(task);
+      open_.push_back({task, {}, 0, 0, false, {}});
+    }
+    if (open_.empty()) return;
+    write_tasks(result_.out, suite(), all_);
+    submit_tasks(open_);
+    while (!open_.empty() && Interrupts::signal() == 0) look_and_wait();
+    if (!open_.empty()) end_early();
+    open_.clear();
+  }
+
+  // What an earlier attempt left is kept beside it, and does not count.
+  void clear_place_of(const SuiteTask& task) const {
+    const fs::path place = task_folder(result_.out, suite(), task);
+    std::error_code ignored;
+    fs::remove(result_file(result_.out, task.number), ignored);
+    if (fs::exists(place, ignored)) fs::rename(place, unused_folder(place), ignored);
+  }
+
+  // The command before may have been killed, which leaves its jobs in the queue.
+  void end_earlier_jobs() {
+    const auto statuses = ask(job_name());
+    if (!statuses) return;
+    std::set<std::string> earlier;
+    for (const auto& [task, status] : *statuses) earlier.insert(task.first);
+    answered_.assign(earlier.begin(), earlier.end());  // they are never taken for those of this command
+    cancel_and_wait(answered_);
+  }
 
   std::vector<std::string> task_command() const {
     const SlurmOptions& slurm = suite().slurm;
@@ -130,19 +171,43 @@ class ClusterRun {
   }
 
   void collect_results() {
+    std::vector<OpenTask> failed;
     std::erase_if(open_, [&](const OpenTask& task) {
       auto report = read_report(suite(), task.task, result_.out);
       if (!report) return false;
+      report->record.attempts = 1 + task.failures;
+      if (may_try_again(task, report->record)) {
+        failed.push_back(task);
+        return true;
+      }
       take(std::move(report->record));
       add_checks(*report);
       return true;
     });
+    if (!failed.empty()) run_again(failed);
+  }
+
+  bool may_try_again(const OpenTask& task, const TaskRecord& record) const {
+    return record.outcome == TaskOutcome::kFailed && task.failures < request_.suite.retry_failed && Interrupts::signal() == 0;
+  }
+
+  // --retry-failed
+  void run_again(std::vector<OpenTask>& failed) {
+    for (OpenTask& task : failed) {
+      clear_place_of(task.task);
+      ++task.failures;
+      task.ended = SteadyClock::now();  // so that settle() submits it where Slurm does not take it now
+      log_suite(result_.out, fmt::format("RETRY {:03} {} attempt={}", task.task.number, task_name(suite(), task.task), 1 + task.failures));
+    }
+    submit_again(failed);
+    open_.insert(open_.end(), failed.begin(), failed.end());
   }
 
   void take(TaskRecord record) {
     const std::string unrecorded = !record.bundle.empty() && request_.collect ? request_.collect(record) : "";
     if (!unrecorded.empty()) log_suite(result_.out, fmt::format("NOTE {:03} is not in the ledger: {}", record.task.number, unrecorded));
     log_suite(result_.out, end_line(suite(), record) + (record.node.empty() ? "" : " node=" + record.node));
+    progress_.note(suite(), record);
     result_.tasks.push_back(std::move(record));
   }
 
@@ -175,27 +240,29 @@ class ClusterRun {
     std::erase_if(open_, [&](const OpenTask& task) {
       if (!task.ended || seconds_from(*task.ended) < request_.settle_s) return false;
       const TaskStatus& status = last_status_[task.task.number];
-      const bool again = status.state == TaskState::kEnded && task.attempts < request_.attempts;
+      const bool again = status.state == TaskState::kEnded && task.attempts - task.failures < request_.attempts;
       if (again) lost.push_back(task);
       else take(lost_record(task, status));
       return true;
     });
     if (lost.empty()) return;
-    submit_again(lost);
+    if (submit_again(lost))
+      for (const OpenTask& task : lost)
+        log_suite(result_.out, fmt::format("REQUEUE {:03} {} state={} node={}", task.task.number, task_name(suite(), task.task),
+                                           last_status_[task.task.number].word, last_status_[task.task.number].node));
     open_.insert(open_.end(), lost.begin(), lost.end());
   }
 
-  // Slurm took these options before: where it does not now, it is busy. The tasks stay as they are and come here again.
-  void submit_again(std::vector<OpenTask>& lost) {
+  // Slurm took these options before: where it does not now, it is busy. The tasks stay as they are and come to settle() again.
+  bool submit_again(std::vector<OpenTask>& tasks) {
     try {
-      submit_tasks(lost);
+      submit_tasks(tasks);
+      return true;
     } catch (const Error& error) {
       if (++refusals_ > kMostRefusals) throw;
-      return log_suite(result_.out, fmt::format("WAIT {}", error.what()));
+      log_suite(result_.out, fmt::format("WAIT {}", error.what()));
+      return false;
     }
-    for (const OpenTask& task : lost)
-      log_suite(result_.out, fmt::format("REQUEUE {:03} {} state={} node={}", task.task.number, task_name(suite(), task.task),
-                                         last_status_[task.task.number].word, last_status_[task.task.number].node));
   }
 
   // Slurm may take a job and be too late to say so.
@@ -229,8 +296,13 @@ class ClusterRun {
 
   // What ended well until then counts.
   void end_early() {
-    cancel(jobs_);
     log_suite(result_.out, "CANCEL what was queued or ran");
+    cancel_and_wait(jobs_);
+    collect_results();
+  }
+
+  void cancel_and_wait(const std::vector<std::string>& jobs) const {
+    cancel(jobs);
     for (const auto began = SteadyClock::now(); seconds_from(began) < kCancelSeconds; usleep(200'000)) {
       const auto statuses = ask(job_name());
       const auto active = [](const auto& each) {
@@ -238,7 +310,6 @@ class ClusterRun {
       };
       if (statuses && std::none_of(statuses->begin(), statuses->end(), active)) break;
     }
-    collect_results();
   }
 
   // Half a bundle of a node that went away.
@@ -252,6 +323,8 @@ class ClusterRun {
 
   const ClusterRequest& request_;
   SuiteResult result_;
+  SuiteProgress progress_;
+  std::vector<SuiteTask> all_;  // of the rounds so far
   std::vector<OpenTask> open_;
   std::vector<std::string> jobs_;      // to cancel
   std::vector<std::string> answered_;  // of them, those whose number sbatch told

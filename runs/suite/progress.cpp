@@ -60,6 +60,11 @@ bool is_same(const SuiteProgress::Entry& entry, const Suite& suite, const SuiteT
 
 }  // namespace
 
+SuiteProgress SuiteProgress::of(const SuiteRequest& request, const fs::path& out) {
+  if (!request.resume) return SuiteProgress(out, request.sets);
+  return read(out, request.suite, request.sets);
+}
+
 SuiteProgress SuiteProgress::read(fs::path out, const Suite& suite, std::vector<std::string> sets) {
   const fs::path file = out / kProgressFile;
   std::error_code ignored;

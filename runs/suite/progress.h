@@ -15,6 +15,9 @@ class SuiteProgress {
   // Of a new suite.
   explicit SuiteProgress(std::filesystem::path out, std::vector<std::string> sets) : out_(std::move(out)), sets_(std::move(sets)) {}
 
+  // As the request wants it: of a new suite, or of the one in that folder.
+  static SuiteProgress of(const SuiteRequest& request, const std::filesystem::path& out);
+
   // Of the one in that folder. Throws Error(kInput) where there is none, or it is of another suite.
   static SuiteProgress read(std::filesystem::path out, const Suite& suite, std::vector<std::string> sets);
 

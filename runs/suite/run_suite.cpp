@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <map>
 #include <set>
 
 #include "model/error.h"
@@ -17,6 +16,7 @@
 #include "runs/queue/queue.h"
 #include "runs/suite/pair_outputs.h"
 #include "runs/suite/progress.h"
+#include "runs/suite/rounds.h"
 #include "runs/suite/sizes.h"
 
 namespace nl::runs {
@@ -24,14 +24,6 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string utc_now() { return utc_text(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())); }
-
-// The folder, or the first beside it that is not there: an attempt before may have left something.
-fs::path unused(const fs::path& folder) {
-  std::error_code ignored;
-  fs::path place = folder;
-  for (int number = 2; fs::exists(place, ignored); ++number) place = folder.string() + fmt::format("-again-{}", number);
-  return place;
-}
 
 constexpr const char* kVirtualMachineCheck = "virtual_machine";
 
@@ -41,61 +33,19 @@ class LocalTasks {
   LocalTasks(const SuiteRequest& request, SuiteResult& result, SuiteProgress progress)
       : request_(request), result_(result), progress_(std::move(progress)) {}
 
-  void run() {
-    const std::vector<SuiteTask> planned = plan_tasks(suite());
-    for (SuiteTask task : planned)
-      if (!task.profiled) run_task_at(task, first_size(task.target));
-    for (const std::vector<std::size_t>& group : sized_groups(suite())) raise(group);
-    for (SuiteTask task : planned)
-      if (task.profiled) run_task_at(task, sizes_.contains(task.target) ? sizes_.at(task.target) : first_size(task.target));
+  void run(const std::vector<SuiteTask>& tasks) {
+    for (const SuiteTask& task : tasks) {
+      if (Interrupts::signal() != 0) return;
+      run(task);
+    }
   }
 
  private:
   const Suite& suite() const { return result_.suite; }
 
-  std::int64_t first_size(std::size_t target) const {
-    const SizeRange* range = size_range_of(suite(), target);
-    return range != nullptr ? range->values.front() : 0;
-  }
-
-  // Once more with more work, as long as that may decide a pair, and there is more.
-  void raise(const std::vector<std::size_t>& group) {
-    const SizeRange& range = *size_range_of(suite(), group.front());
-    for (std::size_t next = 1; next < range.values.size() && Interrupts::signal() == 0; ++next) {
-      const std::string why = why_group_larger(group, range);
-      if (why.empty()) return;
-      log_suite(result_.out, fmt::format("SIZE {} reason=\"{}\"", range.values[next], why));
-      Suite part = suite();
-      part.profile = SuiteProfile::kNone;
-      part.targets.clear();
-      for (const std::size_t target : group) part.targets.push_back(suite().targets[target]);
-      const std::size_t before = result_.tasks.size();
-      for (SuiteTask task : plan_tasks(part)) {
-        task.target = group[task.target];
-        run_task_at(task, range.values[next]);
-      }
-      // What fails with more work fails with still more: memory is at its end.
-      if (std::any_of(result_.tasks.begin() + static_cast<std::ptrdiff_t>(before), result_.tasks.end(),
-                      [](const TaskRecord& record) { return record.outcome != TaskOutcome::kOk; }))
-        return;
-      for (const std::size_t target : group) sizes_[target] = range.values[next];
-    }
-  }
-
-  std::string why_group_larger(const std::vector<std::size_t>& group, const SizeRange& range) const {
-    for (const PairResult& pair : judge_pairs(suite(), at_last_size(suite(), result_.tasks))) {
-      if (std::find(group.begin(), group.end(), pair.pair.optimised) == group.end()) continue;
-      if (const std::string why = why_larger(pair, range); !why.empty()) return fmt::format("{}: {}", pair.pair.name, why);
-    }
-    return {};
-  }
-
-  void run_task_at(SuiteTask task, std::int64_t size) {
-    if (Interrupts::signal() != 0) return;
-    task.size = size;
-    task.number = static_cast<int>(result_.tasks.size()) + 1;
+  void run(const SuiteTask& task) {
     if (auto record = request_.resume ? progress_.finished(suite(), task) : std::nullopt) {
-      log_suite(result_.out, fmt::format("KEEP {:03} {} bundle={}", task.number, task_name(suite(), task), record->bundle.string()));
+      log_suite(result_.out, keep_line(suite(), *record));
       return result_.tasks.push_back(std::move(*record));
     }
     result_.tasks.push_back(attempts_of(task));
@@ -109,9 +59,9 @@ class LocalTasks {
     for (int attempt = 1; attempt <= 1 + request_.retry_failed; ++attempt) {
       const std::string again = attempt > 1 ? fmt::format(" attempt={}", attempt) : "";
       log_suite(result_.out, fmt::format("START {:03} {}{}", task.number, task_name(suite(), task), again));
-      record =
-          run_task(suite(), task,
-                   {unused(task_folder(result_.out, suite(), task)), result_.out / "warmup", first ? suite().warmup : 0, request_.sets});
+      record = run_task(
+          suite(), task,
+          {unused_folder(task_folder(result_.out, suite(), task)), result_.out / "warmup", first ? suite().warmup : 0, request_.sets});
       record.attempts = attempt;
       log_suite(result_.out, end_line(suite(), record) + again);
       if (record.outcome != TaskOutcome::kFailed || Interrupts::signal() != 0) break;
@@ -123,12 +73,13 @@ class LocalTasks {
   SuiteResult& result_;
   SuiteProgress progress_;
   std::set<std::pair<std::size_t, std::int64_t>> warmed_;  // targets, by size
-  std::map<std::size_t, std::int64_t> sizes_;              // that were raised, by target
 };
 
 }  // namespace
 
 fs::path make_suite_folder(const SuiteRequest& request) {
+  if (request.resume && request.out.empty())
+    throw Error(ErrorKind::kUsage, "which suite is to be resumed?", "--resume", "name the folder of its results with --out DIR");
   const fs::path out = fs::absolute(results_folder(request.out, "suites", request.suite.name));
   if (!request.resume) make_results_folder(out);
   return out;
@@ -140,6 +91,17 @@ std::string end_line(const Suite& suite, const TaskRecord& record) {
   return fmt::format("END {:03} {} outcome={} seconds={:.3f} bundle={}{}", record.task.number, task_name(suite, record.task),
                      kTaskOutcomes[static_cast<std::size_t>(record.outcome)], record.seconds, record.bundle.string(),
                      record.detail.empty() ? "" : fmt::format(" reason=\"{}\"", record.detail));
+}
+
+std::string keep_line(const Suite& suite, const TaskRecord& record) {
+  return fmt::format("KEEP {:03} {} bundle={}", record.task.number, task_name(suite, record.task), record.bundle.string());
+}
+
+fs::path unused_folder(const fs::path& folder) {
+  std::error_code ignored;
+  fs::path place = folder;
+  for (int number = 2; fs::exists(place, ignored); ++number) place = folder.string() + fmt::format("-again-{}", number);
+  return place;
 }
 
 std::vector<Check> check_environment(const Suite& suite) {
@@ -167,11 +129,8 @@ void finish_suite(SuiteResult& result, bool update_expectations) {
 
 SuiteResult run_suite(const SuiteRequest& request) {
   Interrupts interrupts;
-  if (request.resume && request.out.empty())
-    throw Error(ErrorKind::kUsage, "which suite is to be resumed?", "--resume", "name the folder of its results with --out DIR");
   SuiteResult result{request.suite, "local", {}, {}, {}, {}, {}, {}, make_suite_folder(request), 0};
-  SuiteProgress progress =
-      request.resume ? SuiteProgress::read(result.out, request.suite, request.sets) : SuiteProgress(result.out, request.sets);
+  SuiteProgress progress = SuiteProgress::of(request, result.out);
   for (const std::size_t orphan : find_pairs(result.suite).orphans) result.orphans.push_back(result.suite.targets[orphan].name);
   const fs::path lock_file = machine_lock_file();
   const auto lock = MachineLock::wait_for(lock_file, "suite " + request.suite.file.string());
@@ -179,7 +138,8 @@ SuiteResult run_suite(const SuiteRequest& request) {
   if (lock) {
     if (!lock->held_above_us()) setenv(kLockHolderVariable, lock_holder(getpid(), lock_file).c_str(), 1);
     result.checks = check_environment(result.suite);
-    if (!result.blocked()) LocalTasks(request, result, std::move(progress)).run();
+    LocalTasks local(request, result, std::move(progress));
+    if (!result.blocked()) run_rounds(result, [&](const std::vector<SuiteTask>& tasks) { local.run(tasks); });
   }
   finish_suite(result, request.update_expectations);
   return result;

@@ -104,7 +104,8 @@ struct SuiteRequest {
 // suite.md and suite.log are left in the folder, also after Ctrl-C. A blocked check ends it before the first run.
 SuiteResult run_suite(const SuiteRequest& request);
 
-// The folder of a suite's results, made now. Throws Error(kOutput) where it is not empty or cannot be made.
+// The folder of a suite's results, made now unless it is resumed. Throws Error: kOutput where it is not empty or cannot be made, kUsage where
+// it is not said which suite is resumed.
 std::filesystem::path make_suite_folder(const SuiteRequest& request);
 
 // Writes a line to suite.log and stderr, with the time before it.
@@ -112,6 +113,12 @@ void log_suite(const std::filesystem::path& out, const std::string& line);
 
 // "END 003 attention_baseline-2 outcome=ok seconds=1.2 bundle=…"
 std::string end_line(const Suite& suite, const TaskRecord& record);
+
+// "KEEP 003 attention_baseline-2 bundle=…"
+std::string keep_line(const Suite& suite, const TaskRecord& record);
+
+// The folder, or the first beside it that is not there: an attempt before may have left something.
+std::filesystem::path unused_folder(const std::filesystem::path& folder);
 
 // What may disturb timings on this machine. A virtual machine is a warning unless the suite requires another.
 std::vector<Check> check_environment(const Suite& suite);

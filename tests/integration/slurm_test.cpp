@@ -117,6 +117,54 @@ TEST_CASE("slurm: Ctrl-C cancels what is queued and what runs, and keeps what en
   CHECK(scene.result()["targets"][1]["runs"].empty());
 }
 
+TEST_CASE("slurm: what failed is tried again, and a pair whose runs are too short gets more work") {
+  if (const std::string why = why_no_cluster(); !why.empty()) NL_SKIP(why);
+  ClusterScene scene;
+  scene.write(
+      "iterations: 1\nwarmup: 0\nprofile: none\ntargets:\n  flaky: {command: 'test -e $DIR/once || { touch $DIR/once; exit 1; }'}\n"
+      "  x_baseline:\n    command: 'sleep $(({size} - 1))'\n    size: {values: [1, 2, 9], least: 500ms}\n"
+      "  x_optimized: {command: 'sleep $(({size} - 1))'}\n");
+  auto words = scene.words();
+  words.insert(words.end(), {"--retry-failed", "1"});
+  const Outcome outcome = scene.nl_stage(words, 120);
+  INFO(outcome.err << outcome.out << scene.log());
+  const json targets = scene.result()["targets"];
+  REQUIRE(targets[0]["runs"].size() == 1);
+  CHECK(targets[0]["runs"][0]["outcome"] == "ok");
+  CHECK(targets[0]["runs"][0]["attempts"] == 2);
+  CHECK(scene.log().find(" flaky-1 attempt=2") != std::string::npos);
+  for (const json& half : {targets[1], targets[2]}) {
+    REQUIRE(half["runs"].size() == 2);
+    CHECK(half["runs"][0]["size"] == 1);
+    CHECK(half["runs"][1]["size"] == 2);  // takes a second: 9 is not needed
+    CHECK(half["runs"][1]["outcome"] == "ok");
+  }
+  CHECK(scene.result()["pairs"][0]["size"] == 2);
+}
+
+TEST_CASE("slurm: after the command was killed --resume keeps what ended well, and ends the jobs that were left") {
+  if (const std::string why = why_no_cluster(); !why.empty()) NL_SKIP(why);
+  ClusterScene scene;
+  // b waits until a has been collected.
+  scene.write(
+      "iterations: 1\nwarmup: 0\nprofile: none\ntargets:\n  a: {command: 'true'}\n"
+      "  b: {command: 'test -e $DIR/go && exit 0; while ! test -e $DIR/out/progress.json; do sleep 0.1; done; touch $DIR/began; sleep "
+      "4252'}\n");
+  REQUIRE(scene.nl_stage_signalled(scene.words(), scene.path / "began", SIGKILL).status == 128 + SIGKILL);
+  CHECK(!scene.cluster.queued().empty());
+  std::ofstream(scene.path / "go") << "";
+  auto words = scene.words();
+  words.push_back("--resume");
+  const Outcome outcome = scene.nl_stage(words, 120);
+  INFO(outcome.err << outcome.out << scene.log());
+  CHECK(outcome.status == 0);
+  CHECK(scene.cluster.queued().empty());
+  const json targets = scene.result()["targets"];
+  CHECK(targets[0]["runs"][0]["reused"] == true);
+  CHECK(targets[1]["runs"][0]["reused"] == false);
+  CHECK(targets[1]["runs"][0]["outcome"] == "ok");
+}
+
 TEST_CASE("slurm: a task that leaves no result is tried three times, and its log named") {
   if (const std::string why = why_no_cluster(); !why.empty()) NL_SKIP(why);
   ClusterScene scene;

@@ -112,7 +112,7 @@ class FigureCheck {
   // A predicted saving is one of the unprofiled window, which another process may have taken longer for than the traced one.
   double window_saved_from(const Finding& finding, const StageEntry& stage) const {
     if (!finding.prediction) return stage.wall.mean_ns;
-    return unprofiled_ns(run_, stage).value_or(finding.prediction->unperturbed_ns);
+    return std::max(stage.wall.mean_ns, unprofiled_ns(run_, stage).value_or(finding.prediction->unperturbed_ns));
   }
 
   void check_saving(const Finding& finding, const std::string& where) {

@@ -8,7 +8,7 @@
 #include "cli/workload_words.h"
 #include "exporters/report/compare/compare.h"
 #include "model/comparison.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "orchestrator/bundle/bundle.h"
 #include "runs/bisect/bisect.h"
 
@@ -25,7 +25,7 @@ struct BisectFlags : TrialFlags {
 // One a line, the good one first; empty lines and those that begin with # are left out.
 std::vector<Candidate> candidates_in(const std::string& file) {
   std::ifstream stream(file);
-  if (!stream) throw Error(ErrorKind::kInput, "the file cannot be read", file, "give a file with a command a line");
+  if (!stream) throw CodedError(ErrorCode::kNoSuchFile, "the file cannot be read", file, "give a file with a command a line");
   std::vector<Candidate> candidates;
   for (std::string line; std::getline(stream, line);)
     if (!line.empty() && line[0] != '#') candidates.push_back({line, {shell_command(line), {}, {}, {}}});

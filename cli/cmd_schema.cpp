@@ -3,7 +3,7 @@
 #include "cli/json_output.h"
 #include "cli/verbs.h"
 #include "exporters/run_json/run_json.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "orchestrator/config/nearest.h"
 
 namespace nl::cli {
@@ -43,7 +43,8 @@ int print_schema(const SchemaFlags& flags) {
     write_data(schema.text());
     return 0;
   }
-  throw Error(ErrorKind::kUsage, fmt::format("unknown schema '{}'", flags.name), "schema", orchestrator::nearest_or_all(flags.name, names));
+  throw CodedError(ErrorCode::kUnknownSchema, fmt::format("unknown schema '{}'", flags.name), "schema",
+                   orchestrator::nearest_or_all(flags.name, names));
 }
 
 }  // namespace

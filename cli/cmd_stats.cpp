@@ -11,7 +11,7 @@
 #include "cli/verbs.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/tables.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/words.h"
 #include "orchestrator/process/activity.h"
 #include "parsers/nsys/sqlite.h"
@@ -43,8 +43,8 @@ void check_reports(const std::vector<std::string>& reports) {
 void check_file(const std::string& file) {
   if (!file.ends_with(".nsys-rep") && !file.ends_with(".qdrep")) return;
   std::string exported = fs::path(file).replace_extension(".sqlite").string();
-  throw Error(ErrorKind::kInput, "stats reads the SQLite export of an nsys report, not the report itself", file,
-              fmt::format("nsys export --type sqlite --output {} {}", exported, file));
+  throw CodedError(ErrorCode::kUnknownFormat, "stats reads the SQLite export of an nsys report, not the report itself", file,
+                   fmt::format("nsys export --type sqlite --output {} {}", exported, file));
 }
 
 parsers::NsysTables tables_for(const std::vector<std::string>& reports) {

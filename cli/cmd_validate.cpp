@@ -9,7 +9,7 @@
 #include "cli/json_output.h"
 #include "cli/print_result.h"
 #include "cli/verbs.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "orchestrator/bundle/read_run.h"
 
 namespace nl::cli {
@@ -20,13 +20,13 @@ namespace fs = std::filesystem;
 std::string read_file(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream || fs::is_directory(file))
-    throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "give a run.json or the folder of a bundle");
+    throw CodedError(ErrorCode::kNoSuchFile, "the file cannot be read", file.string(), "give a run.json or the folder of a bundle");
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
 struct Validity {
   fs::path file;
-  std::optional<Error> fault;
+  std::optional<CodedError> fault;
 };
 
 Validity validity_of(const std::string& name) {
@@ -38,7 +38,7 @@ Validity validity_of(const std::string& name) {
     orchestrator::refuse_contradictions(text, file.string());
     return {file, std::nullopt};
   } catch (const Error& error) {
-    return {file, error};
+    return {file, CodedError(code_of(error), error.message, error.where, error.fix)};
   }
 }
 

@@ -12,6 +12,7 @@
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/prediction_text.h"
 #include "exporters/report/text/run_text.h"
+#include "model/error_code.h"
 #include "model/text_table.h"
 #include "model/visible_text.h"
 #include "model/words.h"
@@ -164,11 +165,8 @@ void print_error(const Error& error) { print_lines(true, error.message, error.wh
 
 nlohmann::ordered_json error_json(const Error& error) {
   const auto or_null = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
-  return {{"kind", key_of(error.kind)},
-          {"what", error.message},
-          {"where", or_null(error.where)},
-          {"fix", or_null(error.fix)},
-          {"exit_status", exit_status_of(error.kind)}};
+  return {{"code", info_of(code_of(error)).key}, {"kind", key_of(error.kind)}, {"what", error.message},
+          {"where", or_null(error.where)},       {"fix", or_null(error.fix)},  {"exit_status", exit_status_of(error.kind)}};
 }
 
 int print_failure(const Error& error, bool json) {

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/shell.h"
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/bundle/sha256.h"
@@ -96,8 +96,8 @@ void check_inputs(const ImportRequest& request) {
   for (const auto& file : request.all_files()) {
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored))
-      throw Error(ErrorKind::kInput, fs::exists(file, ignored) ? "not a file" : "there is no such file", file.string(),
-                  "give the path of the export");
+      throw CodedError(ErrorCode::kNoSuchFile, fs::exists(file, ignored) ? "not a file" : "there is no such file", file.string(),
+                       "give the path of the export");
   }
   for (const auto& [name, files] : request.files) refuse_twins(files, name);
   for (const parsers::Format* format : parsers::formats())
@@ -304,10 +304,10 @@ bool is_unfinished_bundle(const fs::path& folder) {
 void add_input(const fs::path& path, ImportRequest& request) {
   std::error_code ignored;
   if (!fs::exists(path, ignored))
-    throw Error(ErrorKind::kInput, "there is no such file or folder", path.string(), "give the path of a capture");
+    throw CodedError(ErrorCode::kNoSuchFile, "there is no such file or folder", path.string(), "give the path of a capture");
   if (!fs::is_directory(path, ignored)) {
     if (add_file(path, request)) return;
-    throw Error(ErrorKind::kInput, "no format that nl-stage reads", path.string(), advice_on(path));
+    throw CodedError(ErrorCode::kUnknownFormat, "no format that nl-stage reads", path.string(), advice_on(path));
   }
   const std::size_t before = request.all_files().size();
   const bool bundle = fs::exists(path / "run.json", ignored) || is_unfinished_bundle(path);
@@ -316,8 +316,8 @@ void add_input(const fs::path& path, ImportRequest& request) {
   else
     for (const auto& file : files_in(path)) add_file(file, request);
   if (request.all_files().size() == before)
-    throw Error(ErrorKind::kInput, "the folder has no capture in it", path.string(),
-                "give the folder that holds the exports, or the files themselves");
+    throw CodedError(ErrorCode::kNoCapture, "the folder has no capture in it", path.string(),
+                     "give the folder that holds the exports, or the files themselves");
 }
 
 std::string import_name(const NameSources& sources) {

@@ -82,8 +82,6 @@ std::string values_text(const FlagFacts& argument) {
   return fmt::format("words='{}' paths='{}'", fmt::join(argument.words, " "), bash_paths(argument.paths));
 }
 
-std::string last_word(const std::string& name) { return name.substr(name.rfind(' ') + 1); }
-
 // case "$1" in 'run') echo '-c --config …' ;;
 std::string flags_row(const VerbReference& verb) {
   std::string names;
@@ -94,7 +92,7 @@ std::string flags_row(const VerbReference& verb) {
 
 std::string verbs_row(const VerbReference& verb) {
   std::vector<std::string> names;
-  for (const VerbReference& below : verb.verbs) names.push_back(last_word(below.name));
+  for (const VerbReference& below : verb.verbs) names.push_back(short_name(below));
   return names.empty() ? "" : fmt::format("    '{}') echo '{}' ;;\n", verb.name, fmt::join(names, " "));
 }
 

@@ -69,8 +69,7 @@ std::string place_lines(const VerbReference& verb) {
 std::string verb_lines(const VerbReference& verb) {
   std::string lines;
   for (const VerbReference& below : verb.verbs)
-    lines += fmt::format("complete -c nl-stage -n {} -a {} -d {}\n", fish_condition(verb), below.name.substr(below.name.rfind(' ') + 1),
-                         fish_quoted(below.summary));
+    lines += fmt::format("complete -c nl-stage -n {} -a {} -d {}\n", fish_condition(verb), short_name(below), fish_quoted(below.summary));
   return lines;
 }
 

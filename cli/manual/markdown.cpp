@@ -71,8 +71,10 @@ std::string section(const VerbReference& verb, std::string_view heading) {
 std::string verb_markdown(const VerbReference& verb) { return section(verb, "#"); }
 
 std::string verbs_index_markdown(const VerbReference& program) {
-  std::string text = "# The verbs\n\n" + std::string(kMade) + "`nl-stage VERB --help` prints the same.\n\n| verb | what |\n| --- | --- |\n";
-  for (const VerbReference& verb : program.verbs) text += fmt::format("| [{0}]({0}.md) | {1} |\n", verb.name, cell(verb.summary));
+  std::string text =
+      "# The verbs\n\n" + std::string(kMade) + "`nl-stage VERB --help` prints the same.\n\n| for | verb | what |\n| --- | --- | --- |\n";
+  for (const VerbReference& verb : program.verbs)
+    text += fmt::format("| {0} | [{1}]({1}.md) | {2} |\n", verb.group, verb.name, cell(verb.summary));
   return text;
 }
 

@@ -5,6 +5,8 @@
 #include "cli/manual/flag_facts.h"
 #include "orchestrator/config/conf_files.h"
 #include "orchestrator/config/keys.h"
+#include "orchestrator/config/knowledge.h"
+#include "orchestrator/explain.h"
 
 namespace nl::cli {
 namespace {
@@ -27,6 +29,15 @@ std::vector<std::string> settings() {
 }
 
 std::vector<std::string> stats_reports() { return {analysis::stats_report_names().begin(), analysis::stats_report_names().end()}; }
+
+// Those of several words are left out: a shell would take them for several.
+std::vector<std::string> terms() {
+  auto names = orchestrator::explained_names(orchestrator::load_rules(orchestrator::shipped_rules(), {}));
+  std::erase_if(names, [](const std::string& name) {
+    return name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != std::string::npos;
+  });
+  return names;
+}
 
 std::vector<std::string> newest_run() { return {"last"}; }
 std::vector<std::string> no_ledger() { return {"off"}; }
@@ -65,6 +76,7 @@ constexpr TypeRow kTypes[] = {
     {"MODEL", kString, Paths::kFiles, models},
     {"KEY=VALUE", kString, Paths::kNone, settings},
     {"REPORT,...", kString, Paths::kNone, stats_reports},
+    {"RULE|METRIC|TERM", kString, Paths::kNone, terms},
     {"COMMAND", kCommand, Paths::kCommands},
 };
 

@@ -18,7 +18,7 @@
 #include "exporters/consistency/consistency.h"
 #include "exporters/run_json/run_json.h"
 #include "model/comparison.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/input_bounds.h"
 #include "model/run.h"
 #include "model/suite_report.h"
@@ -71,7 +71,8 @@ json parse(std::string_view text, const std::string& where) {
   try {
     return json::parse(json_within_bounds(text, where));
   } catch (const json::exception& broken) {
-    throw Error(ErrorKind::kInput, fmt::format("not JSON: {}", broken.what()), where, "is the file whole, and is it a run.json?");
+    throw CodedError(ErrorCode::kRunJsonInvalid, fmt::format("not JSON: {}", broken.what()), where,
+                     "is the file whole, and is it a run.json?");
   }
 }
 
@@ -88,14 +89,14 @@ std::string pointer_of(const std::vector<std::string>& context) {
 }
 
 // valijson reports the innermost fault first, then every schema around it that failed with it.
-Error first_fault(valijson::ValidationResults& results, const std::string& where, const FileFormat& format) {
+CodedError first_fault(valijson::ValidationResults& results, const std::string& where, const FileFormat& format) {
   valijson::ValidationResults::Error fault;
   std::string reason = "it does not match the schema", pointer = "/";
   if (results.popError(fault)) {
     reason = fault.description;
     pointer = pointer_of(fault.context);
   }
-  return Error(ErrorKind::kInput, fmt::format("not a valid {}: at {}: {}", format.file, pointer, reason), where, format.fix);
+  return CodedError(ErrorCode::kRunJsonInvalid, fmt::format("not a valid {}: at {}: {}", format.file, pointer, reason), where, format.fix);
 }
 
 using Version = std::array<unsigned, 3>;
@@ -119,9 +120,9 @@ void refuse_older(const json& document, const std::string& where, const FileForm
   const auto& text = found->get_ref<const std::string&>();
   const auto version = version_of(text);
   if (!version || *version >= version_of(format.version)) return;
-  throw Error(ErrorKind::kInput,
-              fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", text, format.version), where,
-              format.fix_of_older);
+  throw CodedError(ErrorCode::kRunJsonInvalid,
+                   fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", text, format.version),
+                   where, format.fix_of_older);
 }
 
 }  // namespace
@@ -147,8 +148,9 @@ void refuse_contradictions(const std::string& text, const std::string& where) {
   std::string more;
   for (std::size_t i = 1; i < std::min<std::size_t>(found.size(), 4); ++i) more += fmt::format("; {}: {}", found[i].where, found[i].what);
   if (found.size() > 4) more += fmt::format("; and {} more", found.size() - 4);
-  throw Error(
-      ErrorKind::kInput, fmt::format("contradicts itself: {}{}", found[0].what, more), fmt::format("{}: {}", where, found[0].where),
+  throw CodedError(
+      ErrorCode::kRunJsonInvalid, fmt::format("contradicts itself: {}{}", found[0].what, more),
+      fmt::format("{}: {}", where, found[0].where),
       "nl-stage does not write such a file: was it changed? If not, it is a fault of nl-stage; `nl-stage import` makes a bundle anew");
 }
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "exporters/report/reports.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/bundle/provenance.h"
@@ -67,8 +67,8 @@ class Ledgers {
   explicit Ledgers(std::string location) : location_(std::move(location)) {}
   ExportSource find(const std::string& name) {
     if (location_.empty())
-      throw Error(ErrorKind::kInput, "there is no such bundle, and the ledger is off", name,
-                  "give the folder of a bundle, or a ledger with --ledger");
+      throw CodedError(ErrorCode::kNoSuchRun, "there is no such bundle, and the ledger is off", name,
+                       "give the folder of a bundle, or a ledger with --ledger");
     if (!ledger_) ledger_.emplace(Ledger::open(location_, database::Absent::kRefuse));
     return source_of_entry(*ledger_, ledger_->resolve(name));
   }
@@ -280,8 +280,8 @@ void check_output(const fs::path& out) {
   if (!known) throw Error(ErrorKind::kUsage, "an archive is called NAME.nlz or NAME.tar.zst", out.string(), "give such a name with -o");
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(out, ignored)))
-    throw Error(ErrorKind::kOutput, "the file exists", out.string(),
-                "give -o another name, or remove it; nl-stage never overwrites an archive");
+    throw CodedError(ErrorCode::kOutputExists, "the file exists", out.string(),
+                     "give -o another name, or remove it; nl-stage never overwrites an archive");
 }
 
 void check_interrupted(const fs::path& file) {
@@ -324,11 +324,12 @@ std::vector<ManifestFile> files_of_whole_bundle(const fs::path& bundle) {
   for (const ManifestFile& listed : read_manifest(bundle)) {
     const auto found = std::find_if(here.begin(), here.end(), [&](const ManifestFile& file) { return file.path == listed.path; });
     if (found == here.end())
-      throw Error(ErrorKind::kInput, "half a bundle: a file of its manifest is missing", (bundle / listed.path).string(),
-                  "use a whole copy of the bundle");
+      throw CodedError(ErrorCode::kBundleDamaged, "half a bundle: a file of its manifest is missing", (bundle / listed.path).string(),
+                       "use a whole copy of the bundle");
     if (found->size_bytes != listed.size_bytes || (!listed.sha256.empty() && found->sha256 != listed.sha256))
-      throw Error(ErrorKind::kInput, "a file of the bundle was changed after its manifest was written", (bundle / listed.path).string(),
-                  "use an unchanged copy; `nl-stage report` makes reports, and their lines of the manifest, anew");
+      throw CodedError(ErrorCode::kBundleDamaged, "a file of the bundle was changed after its manifest was written",
+                       (bundle / listed.path).string(),
+                       "use an unchanged copy; `nl-stage report` makes reports, and their lines of the manifest, anew");
   }
   return here;
 }

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/input_bounds.h"
 #include "model/visible_text.h"
 #include "orchestrator/bundle/bundle.h"
@@ -81,8 +81,8 @@ void with_entry(const std::string& name, const std::string& ledger, const std::f
     Ledger opened = Ledger::open(ledger_location(ledger), database::Absent::kRefuse);
     use(opened, opened.resolve(name));
   } catch (const Error& error) {
-    throw Error(ErrorKind::kInput, "neither a file nor a run of the ledger: " + error.message, name,
-                "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
+    throw CodedError(ErrorCode::kNoSuchRun, "neither a file nor a run of the ledger: " + error.message, name,
+                     "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
   }
 }
 
@@ -107,7 +107,8 @@ fs::path place_of(const std::string& name, const std::string& ledger) {
   fs::path bundle;
   with_entry(name, ledger, [&](Ledger&, const LedgerEntry& entry) { bundle = entry.bundle; });
   if (fs::exists(bundle, ignored)) return bundle;
-  throw Error(ErrorKind::kInput, "the run's bundle is not there any more", bundle.string(), "name the folder to which it was moved");
+  throw CodedError(ErrorCode::kBundleGone, "the run's bundle is not there any more", bundle.string(),
+                   "name the folder to which it was moved");
 }
 
 std::string_view word_of(BundleState state) {

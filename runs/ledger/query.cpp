@@ -4,7 +4,7 @@
 #include <cmath>
 #include <regex>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/process/activity.h"
@@ -155,7 +155,8 @@ std::optional<std::int64_t> runs_before_last(std::string_view name) {
   std::string candidates;
   for (std::size_t i = 0; i < entries.size() && i < kCandidates; ++i) candidates += (i > 0 ? ", " : "") + entries[i].run_id;
   if (entries.size() > kCandidates) candidates += " …";
-  throw Error(ErrorKind::kInput, fmt::format("'{}' begins the ids of several runs", name), candidates, "give more letters of the id");
+  throw CodedError(ErrorCode::kAmbiguousRun, fmt::format("'{}' begins the ids of several runs", name), candidates,
+                   "give more letters of the id");
 }
 
 // "7d"; what seconds_in() takes, too
@@ -223,8 +224,8 @@ LedgerEntry Ledger::resolve(const std::string& name) {
     if (found.size() > 1) throw_ambiguous(name, found);
   }
   if (found.empty())
-    throw Error(ErrorKind::kInput, fmt::format("the ledger has no run '{}'", name), location(),
-                "`nl-stage ls` lists the runs; give an id, the beginning of one, a name, tag:NAME or last");
+    throw CodedError(ErrorCode::kNoSuchRun, fmt::format("the ledger has no run '{}'", name), location(),
+                     "`nl-stage ls` lists the runs; give an id, the beginning of one, a name, tag:NAME or last");
   return std::move(found.front());
 }
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "analysis/statistics/bootstrap.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/words.h"
 
 namespace nl::analysis {
@@ -25,7 +25,7 @@ ExpectationSource source_of(const GateRun& run, const RunMetric& metric) {
 }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& fix) {
-  throw Error(ErrorKind::kInput, what, where, fix);
+  throw CodedError(ErrorCode::kNotComparable, what, where, fix);
 }
 
 // A figure of the trace says nothing about an unprofiled one, nor nsys' about the collector's.

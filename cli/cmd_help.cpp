@@ -44,7 +44,7 @@ int print_verb_help(const CLI::App& verb, bool json) {
   const VerbReference reference = reference_of_verb(verb);
   if (json) return write_json(help_json(reference)), 0;
   write_text(help_text(reference, line_width()));
-  if (const PackedPage* page = find_topic(reference.name); page != nullptr && !reference.name.empty())
+  if (const orchestrator::PackedText* page = find_topic(reference.name); page != nullptr && !reference.name.empty())
     write_out("\n{}\n", wrapped(fmt::format("`nl-stage help {}` prints the page of this name: {}.", page->file, read_topic(*page).title),
                                 line_width(), 0, 0));
   return 0;
@@ -66,7 +66,7 @@ int print_named(const CLI::App& app, const HelpFlags& flags) {
     const std::string& word = flags.words.front();
     const CLI::App* verb = verb_named(app, word);
     if (verb == nullptr && word == kListOfTopics) return list_topics(flags.json);
-    const PackedPage* page = find_topic(word);
+    const orchestrator::PackedText* page = find_topic(word);
     if (page != nullptr && (verb == nullptr || word.ends_with(kPageEnding))) return print_topic(read_topic(*page), flags.json);
     if (verb == nullptr) throw unknown_help(app, word);
   }

@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "model/error_code.h"
 #include "orchestrator/bundle/read_run.h"
+#include "orchestrator/bundle/schemas.h"
 
 namespace nl::cli {
 namespace {
@@ -29,11 +30,15 @@ struct Validity {
   std::optional<CodedError> fault;
 };
 
-Validity validity_of(const std::string& name) {
+Validity validity_of(const std::string& name, const std::string& schema) {
   fs::path file = name;
   if (fs::is_directory(file) && fs::exists(file / "run.json")) file /= "run.json";
   try {
     const std::string text = read_file(file);
+    if (!schema.empty()) {
+      orchestrator::validate_by_schema(schema, text, file.string());
+      return {file, std::nullopt};
+    }
     orchestrator::validate_run_json(text, file.string());
     orchestrator::refuse_contradictions(text, file.string());
     return {file, std::nullopt};
@@ -49,15 +54,17 @@ void print_validity(const Validity& validity) {
 
 struct ValidateFlags {
   std::vector<std::string> files;
+  std::string schema;
   bool json = false;
 };
 
 // Every file is looked at, also after a wrong one; the status is that of the first wrong one.
 int validate(const ValidateFlags& flags) {
+  if (!flags.schema.empty()) orchestrator::schema_named(flags.schema);  // one that does not exist is no fault of the files
   int status = 0;
   auto list = nlohmann::ordered_json::array();
   for (const std::string& name : flags.files) {
-    const Validity validity = validity_of(name);
+    const Validity validity = validity_of(name, flags.schema);
     if (validity.fault && status == 0) status = exit_status_of(validity.fault->kind);
     if (!flags.json) print_validity(validity);
     list.push_back({{"file", validity.file.string()},
@@ -77,12 +84,15 @@ void add_validate(CLI::App& app, std::function<int()>& action) {
   verb->add_option("files", flags->files, "run.json, compare.json or suite.json files, or the folders of bundles")
       ->type_name("FILE")
       ->required();
+  verb->add_option("--schema", flags->schema, "against this schema (nl-stage schema lists them); default: that of the file's kind")
+      ->type_name("SCHEMA");
   verb->add_flag("--json", flags->json, "print {files: [{file, valid, error}], exit_status}");
   verb->footer(
       "All files are checked. Each wrong file is named with the place of its first fault. A file in an older format is only\n"
       "reported as such.\n"
       "Examples:\n"
       "  nl-stage validate run.json\n"
+      "  nl-stage ls --json > ls.json && nl-stage validate --schema ls ls.json\n"
       "  nl-stage validate artifacts/runs/*/run.json");
   verb->callback([flags, &action] { action = [flags] { return validate(*flags); }; });
 }

@@ -4,12 +4,15 @@
 #include <charconv>
 #include <sstream>
 
+#include "orchestrator/bundle/schemas.h"
+
 namespace nl::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kJsonName = "json";
+constexpr std::size_t kMostKnown = 100;  // more are for a shell alone
 
 Json value_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
@@ -65,7 +68,8 @@ Json argument_json(const FlagFacts& argument) {
   json["type"] = key_of(argument.type);
   json["value"] = value_or_null(argument.value_name);
   json["enum"] = argument.choices.empty() ? Json() : Json(argument.choices);
-  json["known"] = argument.choices.empty() && !argument.words.empty() ? Json(argument.words) : Json();
+  const bool some_known = argument.choices.empty() && !argument.words.empty() && argument.words.size() <= kMostKnown;
+  json["known"] = some_known ? Json(argument.words) : Json();
   json["limits"] = limits_json(argument);
   json["default"] = default_json(argument);
   json["required"] = argument.required;
@@ -85,6 +89,7 @@ Json help_json(const VerbReference& verb) {
   json["usage"] = usage_line(verb);
   json["text"] = text_json(verb);
   json["prints_json"] = std::any_of(verb.flags.begin(), verb.flags.end(), [](const FlagFacts& flag) { return flag.name == kJsonName; });
+  json["schema"] = value_or_null(verb.name.empty() ? "" : orchestrator::schema_of_verb(verb.name));
   json["positionals"] = arguments_json(verb.positionals);
   json["flags"] = arguments_json(verb.flags);
   json["verbs"] = Json::array();

@@ -3,6 +3,7 @@
 
 #include "analysis/nsys_stats/reports.h"
 #include "cli/manual/flag_facts.h"
+#include "orchestrator/bundle/schemas.h"
 #include "orchestrator/config/conf_files.h"
 #include "orchestrator/config/keys.h"
 #include "orchestrator/config/knowledge.h"
@@ -77,6 +78,7 @@ constexpr TypeRow kTypes[] = {
     {"KEY=VALUE", kString, Paths::kNone, settings},
     {"REPORT,...", kString, Paths::kNone, stats_reports},
     {"RULE|METRIC|TERM", kString, Paths::kNone, terms},
+    {"SCHEMA", kString, Paths::kNone, orchestrator::schema_names},
     {"COMMAND", kCommand, Paths::kCommands},
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <memory>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -22,6 +23,7 @@
 #include "model/input_bounds.h"
 #include "model/run.h"
 #include "model/suite_report.h"
+#include "orchestrator/bundle/schemas.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -88,15 +90,27 @@ std::string pointer_of(const std::vector<std::string>& context) {
   return pointer.empty() ? "/" : pointer;
 }
 
+// A place in the document, and what is wrong there; empty: nothing.
+struct SchemaFault {
+  std::string pointer, reason;
+};
+
 // valijson reports the innermost fault first, then every schema around it that failed with it.
-CodedError first_fault(valijson::ValidationResults& results, const std::string& where, const FileFormat& format) {
+SchemaFault first_fault(valijson::ValidationResults& results) {
   valijson::ValidationResults::Error fault;
-  std::string reason = "it does not match the schema", pointer = "/";
-  if (results.popError(fault)) {
-    reason = fault.description;
-    pointer = pointer_of(fault.context);
+  if (!results.popError(fault)) return {"/", "it does not match the schema"};
+  return {pointer_of(fault.context), fault.description};
+}
+
+SchemaFault fault_of(const json& document, const valijson::Schema& schema, const std::string& where) {
+  valijson::ValidationResults results;
+  valijson::Validator validator(valijson::Validator::kStrongTypes);
+  try {
+    if (validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(document), &results)) return {};
+  } catch (const std::exception& broken) {
+    throw Error(ErrorKind::kInternal, fmt::format("the schema could not be applied: {}", broken.what()), where);
   }
-  return CodedError(ErrorCode::kRunJsonInvalid, fmt::format("not a valid {}: at {}: {}", format.file, pointer, reason), where, format.fix);
+  return first_fault(results);
 }
 
 using Version = std::array<unsigned, 3>;
@@ -131,14 +145,19 @@ void validate_run_json(std::string_view text, const std::string& where) {
   const json document = parse(text, where);
   const FileFormat& format = format_of(document);
   refuse_older(document, where, format);
-  valijson::ValidationResults results;
-  valijson::Validator validator(valijson::Validator::kStrongTypes);
-  try {
-    if (validator.validate(format.schema(), valijson::adapters::NlohmannJsonAdapter(document), &results)) return;
-  } catch (const std::exception& broken) {
-    throw Error(ErrorKind::kInternal, fmt::format("the schema could not be applied: {}", broken.what()), where);
-  }
-  throw first_fault(results, where, format);
+  const SchemaFault fault = fault_of(document, format.schema(), where);
+  if (!fault.reason.empty())
+    throw CodedError(ErrorCode::kRunJsonInvalid, fmt::format("not a valid {}: at {}: {}", format.file, fault.pointer, fault.reason), where,
+                     format.fix);
+}
+
+void validate_by_schema(std::string_view name, std::string_view text, const std::string& where) {
+  const std::unique_ptr<const valijson::Schema> schema(parsed_schema(schema_named(name)));
+  const SchemaFault fault = fault_of(parse(text, where), *schema, where);
+  if (!fault.reason.empty())
+    throw CodedError(ErrorCode::kRunJsonInvalid,
+                     fmt::format("it does not fit the schema '{}': at {}: {}", name, fault.pointer, fault.reason), where,
+                     fmt::format("`nl-stage schema {}` prints the schema", name));
 }
 
 void refuse_contradictions(const std::string& text, const std::string& where) {

@@ -68,13 +68,13 @@ void print_skipped(const BisectRequest& request, const BisectResult& result) {
 }
 
 void print(const BisectRequest& request, const BisectResult& result) {
-  write_out("{}\n", conclusion(request, result));
+  write_paragraph(conclusion(request, result));
   print_skipped(request, result);
   if (!result.change) return;
   if (result.change->verdict != CompareVerdict::kRegressed)
     write_out("Against {} alone it is {}: the slow-down is gradual, or near the noise.\n", request.candidates[result.last_good].name,
               key_of(result.change->verdict));
-  for (const std::string& sentence : exporters::comparison_sentences(*result.change)) write_out("{}\n", sentence);
+  for (const std::string& sentence : exporters::comparison_sentences(*result.change)) write_paragraph(sentence);
   write_out("\n");
   write_path(request.out / "change" / "compare.html");
   write_out("\n");

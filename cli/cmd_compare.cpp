@@ -30,7 +30,7 @@ runs::CompareRequest request_of(const CompareFlags& flags) {
 
 void print_sentences(const Comparison& comparison) {
   print_verdict(comparison);
-  for (const std::string& sentence : exporters::comparison_sentences(comparison)) write_out("{}\n", sentence);
+  for (const std::string& sentence : exporters::comparison_sentences(comparison)) write_paragraph(sentence);
 }
 
 void print(const Comparison& comparison, const CompareFlags& flags) {

@@ -43,10 +43,10 @@ std::string file_address(const std::filesystem::path& file) {
 
 bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) != 0; }
 
-std::size_t line_width() {
-  if (!is_terminal(stdout)) return 0;
+std::size_t line_width(std::FILE* stream) {
+  if (!is_terminal(stream)) return 0;
   winsize size{};
-  if (ioctl(fileno(stdout), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return 80;
 }
 
@@ -71,6 +71,10 @@ void finish_output() {
               flushed || errno == 0 ? "standard output cannot be written"
                                     : fmt::format("standard output cannot be written: {}", std::strerror(errno)),
               {}, "check the free space of its target");
+}
+
+void write_sentence(std::string_view text, std::size_t begin, std::size_t indent, std::FILE* stream) {
+  write_text(wrapped(visible(text), line_width(stream), begin, indent), stream);
 }
 
 void write_answer(bool is_data, std::string_view answer) { is_data ? write_data(answer) : write_text(answer); }

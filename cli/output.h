@@ -13,8 +13,8 @@ namespace nl::cli {
 
 bool is_terminal(std::FILE* stream);
 
-// The width of the terminal at stdout; 0: stdout is not a terminal, and lines may have any length.
-std::size_t line_width();
+// The width of the terminal at this stream; 0: it is not a terminal, and lines may have any length.
+std::size_t line_width(std::FILE* stream = stdout);
 
 enum class Colour { kNone, kRed, kYellow, kGreen };
 
@@ -37,6 +37,14 @@ void write_out(fmt::format_string<Values...> format, Values&&... values) {
 template <class... Values>
 void write_err(fmt::format_string<Values...> format, Values&&... values) {
   write_text(fmt::format(format, std::forward<Values>(values)...), stderr);
+}
+
+// A sentence that begins in place `begin` of its line, broken to fit the terminal; further lines begin in place `indent`. No line end follows.
+void write_sentence(std::string_view text, std::size_t begin = 0, std::size_t indent = 0, std::FILE* stream = stdout);
+
+inline void write_paragraph(std::string_view text) {
+  write_sentence(text);
+  write_text("\n");
 }
 
 // Writes the path; on a terminal that supports links, as a link.

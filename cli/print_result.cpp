@@ -23,6 +23,17 @@ namespace {
 constexpr std::size_t kMostRows = 5;
 constexpr std::size_t kPipeWidth = 100;  // of a table in a file: names of kernels can be hundreds of characters
 
+constexpr std::size_t kSeverityWidth = 7;  // "medium" and a blank
+constexpr std::size_t kLabelWidth = 7;     // "where: "
+
+// A label, and a sentence that goes on below its own beginning.
+void write_line(std::string_view label, const std::string& text) {
+  const std::size_t begin = label.size() - (label.starts_with('\n') ? 1 : 0);
+  write_text(label);
+  write_sentence(text, begin, begin);
+  write_out("\n");
+}
+
 std::string ms_text(double ns) { return fmt::format("{:.3f}", ns / 1e6); }
 
 void print_table(TextTable table) {
@@ -47,7 +58,7 @@ bool on_several_gpus(const std::vector<KernelEntry>& kernels) {
 }
 
 void print_kernels(const Run& run) {
-  if (!run.kernels) return write_out("\nkernels: not captured. {}\n", run.kernels_note ? text_of(*run.kernels_note) : "");
+  if (!run.kernels) return write_line("\nkernels: not captured. ", run.kernels_note ? text_of(*run.kernels_note) : "");
   if (run.kernels->empty()) return;
   TextTable table{{"kernel", "calls", "total ms", "share", "ncu"}, {}, {false, true, true, true, true}, 3};
   const bool several = on_several_gpus(*run.kernels);
@@ -62,12 +73,12 @@ void print_kernels(const Run& run) {
     if (several) table.rows.back().push_back(std::to_string(kernel.device));
   }
   print_table(std::move(table));
-  if (working.left_out > 0) write_out("{}\n", exporters::report::working_kernels_note(run, working));
+  if (working.left_out > 0) write_line("", exporters::report::working_kernels_note(run, working));
 }
 
 void print_notes(const Run& run) {
   if (!run.provenance.adaptations.empty()) write_out("\n");
-  for (const auto& note : run.provenance.adaptations) write_out("note: {}\n", text_of(note));
+  for (const auto& note : run.provenance.adaptations) write_line("note: ", text_of(note));
 }
 
 // " Saves at most 12.0 %.", " Predicted to save 39 % of each decode_step (31 to 45 %)."
@@ -81,14 +92,15 @@ std::string saving_sentence(const Finding& finding) {
 // The sentence that says how fast it is, after the one that tracing is a large part of that, then what limits it.
 void print_head(const Run& run) {
   const auto sentences = exporters::report::executive_summary(run);
-  if (!sentences.empty()) write_out("\n{}\n", sentences.front());
+  if (!sentences.empty()) write_line("\n", sentences.front());
   const bool traced = !exporters::report::tracing_sentence(run).empty();
-  if (traced && sentences.size() > 1) write_out("{}\n", sentences[1]);
+  if (traced && sentences.size() > 1) write_line("", sentences[1]);
   const auto first = exporters::report::recommendations(run, 3);
   for (const auto& each : first) {
     const Finding& finding = *each.finding;
-    write_text(fmt::format("{:<7}", key_of(finding.severity)), stdout, severity_colour(finding.severity));
-    write_out(" {}{}\n", finding.message, saving_sentence(finding));
+    write_text(fmt::format("{:<{}}", key_of(finding.severity), kSeverityWidth), stdout, severity_colour(finding.severity));
+    write_sentence(" " + finding.message + saving_sentence(finding), kSeverityWidth, kSeverityWidth + 1);
+    write_out("\n");
   }
   if (!first.empty() && run.findings.size() > first.size())
     write_out("        and {} more in the report\n", run.findings.size() - first.size());
@@ -131,10 +143,15 @@ void print_json(const orchestrator::RunResult& result, int status) {
 }
 
 void print_lines(bool grave, const std::string& what, const std::string& where, const std::string& fix) {
+  const auto line = [](const std::string& text) {
+    write_sentence(text, kLabelWidth, kLabelWidth, stderr);
+    write_err("\n");
+  };
   write_text(grave ? "error:" : "note: ", stderr, grave ? Colour::kRed : Colour::kNone);
-  write_err(" {}\n", what);
-  if (!where.empty()) write_err("where: {}\n", where);
-  if (!fix.empty()) write_err("fix:   {}\n", fix);
+  write_err(" ");
+  line(what);
+  if (!where.empty()) write_err("where: "), line(where);
+  if (!fix.empty()) write_err("fix:   "), line(fix);
 }
 
 constexpr std::size_t kLevelWidth = 9;       // "blocked" and two blanks

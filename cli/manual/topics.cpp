@@ -21,22 +21,22 @@ Topic read_topic(const orchestrator::PackedText& page) {
 
 std::vector<Topic> all_topics() {
   std::vector<Topic> topics;
-  for (const orchestrator::PackedText& page : kPackedTexts) topics.push_back(read_topic(page));
+  for (const orchestrator::PackedText& page : kPackedPages) topics.push_back(read_topic(page));
   return topics;
 }
 
 std::vector<std::string> topic_names() {
   std::vector<std::string> names;
-  for (const orchestrator::PackedText& page : kPackedTexts) names.emplace_back(topic_name(page));
+  for (const orchestrator::PackedText& page : kPackedPages) names.emplace_back(topic_name(page));
   return names;
 }
 
 const orchestrator::PackedText* find_topic(std::string_view name) {
   if (name.starts_with(kPageFolder)) name.remove_prefix(kPageFolder.size());
   if (name.ends_with(kPageSuffix)) name.remove_suffix(kPageSuffix.size());
-  const auto found = std::find_if(kPackedTexts.begin(), kPackedTexts.end(),
+  const auto found = std::find_if(kPackedPages.begin(), kPackedPages.end(),
                                   [name](const orchestrator::PackedText& page) { return topic_name(page) == name; });
-  return found == kPackedTexts.end() ? nullptr : &*found;
+  return found == kPackedPages.end() ? nullptr : &*found;
 }
 
 }  // namespace nl::cli

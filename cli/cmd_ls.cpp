@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "cli/json_output.h"
@@ -57,20 +58,79 @@ std::string metric_text(const std::string& key, double value) {
   return info == nullptr || key_of(info->unit).empty() ? number : fmt::format("{} {}", number, key_of(info->unit));
 }
 
-// width: 0: as wide as it is
-std::string entry_table(const std::vector<runs::LedgerEntry>& entries, const std::vector<std::string>& metrics, std::size_t width) {
-  TextTable table{{"run", "made (UTC)", "name", "status", "model", "GPU", "tags"}, {}, std::vector<bool>(7), metrics.size()};
-  table.numbers.resize(7 + metrics.size(), true);
-  table.texts_always_shown = 3;
-  table.head.insert(table.head.end(), metrics.begin(), metrics.end());
-  for (const auto& entry : entries) {
-    table.rows.push_back({entry.run_id, minute_of(entry.created_at), entry.name, entry.status, or_dash(entry.model), or_dash(entry.gpu),
-                          or_dash(joined_tags(entry.tags))});
-    for (const std::string& key : metrics)
-      table.rows.back().push_back(entry.metrics.contains(key) ? metric_text(key, entry.metrics.at(key)) : "-");
+// How fast a run is, by the first of these that it has.
+struct Headline {
+  std::string_view key, unit;
+};
+constexpr Headline kHeadlines[] = {{"tpot_unprofiled_ms", "ms/token"},
+                                   {"tpot_ms", "ms/token, traced"},
+                                   {"inference_ms", "ms/inference"},
+                                   {"gpu_busy_share", "of the time the GPU works"}};
+
+std::string headline_text(const runs::LedgerEntry& entry) {
+  for (const auto& [key, unit] : kHeadlines) {
+    const auto found = entry.metrics.find(std::string(key));
+    if (found == entry.metrics.end()) continue;
+    if (key == "gpu_busy_share") return fmt::format("GPU busy {:.0f} %", found->second * 100);
+    return fmt::format("{} {}", three_digits(found->second), unit);
   }
-  const FittedTable shown = fitted(std::move(table), width);
-  return shown.text + (shown.left_out.empty() ? "" : fmt::format("not shown for lack of room: {}\n", fmt::join(shown.left_out, ", ")));
+  return "-";
+}
+
+constexpr std::size_t kTimeDigits = 15;  // "20261116-173757"
+
+// As much of each id as tells it from the others of the list: RUN can be the beginning of an id.
+std::vector<std::string> short_ids(const std::vector<runs::LedgerEntry>& entries) {
+  std::vector<std::string> ids;
+  for (const auto& entry : entries) {
+    std::size_t length = kTimeDigits;
+    const auto same = [&](const runs::LedgerEntry& other) {
+      return other.run_id != entry.run_id && other.run_id.compare(0, length, entry.run_id, 0, length) == 0;
+    };
+    while (length < entry.run_id.size() && std::any_of(entries.begin(), entries.end(), same)) ++length;
+    ids.push_back(entry.run_id.substr(0, length));
+  }
+  return ids;
+}
+
+using Metrics = std::vector<std::string>;
+
+// A short id says when it was made, and stands where there is no room for the whole one.
+TextTable entry_rows(const std::vector<runs::LedgerEntry>& entries, const Metrics& metrics, bool whole) {
+  TextTable table{{"run", "name", "status"}, {}, {}, metrics.size()};
+  if (whole) table.head.insert(table.head.begin() + 1, "made (UTC)");
+  if (metrics.empty()) table.head.emplace_back("speed");
+  table.texts_always_shown = table.head.size();
+  table.head.insert(table.head.end(), {"model", "GPU", "tags"});
+  table.numbers.resize(table.head.size(), false);
+  table.numbers.resize(table.head.size() + metrics.size(), true);
+  table.head.insert(table.head.end(), metrics.begin(), metrics.end());
+  const auto ids = short_ids(entries);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto& entry = entries[i];
+    std::vector<std::string> row = {whole ? entry.run_id : ids[i], entry.name, entry.status};
+    if (whole) row.insert(row.begin() + 1, minute_of(entry.created_at));
+    if (metrics.empty()) row.push_back(headline_text(entry));
+    row.insert(row.end(), {or_dash(entry.model), or_dash(entry.gpu), or_dash(joined_tags(entry.tags))});
+    for (const std::string& key : metrics) row.push_back(entry.metrics.contains(key) ? metric_text(key, entry.metrics.at(key)) : "-");
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::size_t first_line_width(const std::string& text) { return columns_of(text.substr(0, text.find('\n'))); }
+
+// width: 0: as wide as it is
+std::string entry_table(const std::vector<runs::LedgerEntry>& entries, const Metrics& metrics, std::size_t width) {
+  const TextTable whole = entry_rows(entries, metrics, true);
+  const std::string all = fitted(whole, 0).text;
+  std::size_t widest = 0;
+  for (std::size_t at = 0; at < all.size(); at = all.find('\n', at) + 1) widest = std::max(widest, first_line_width(all.substr(at)));
+  if (width == 0 || widest <= width) return all;
+  const FittedTable shown = fitted(entry_rows(entries, metrics, false), width);
+  return shown.text + (shown.left_out.empty()
+                           ? ""
+                           : wrapped(fmt::format("not shown for lack of room: {}", fmt::join(shown.left_out, ", ")), width, 0, 0) + "\n");
 }
 
 struct LsFlags : FilterFlags {
@@ -90,6 +150,8 @@ int list_runs(const LsFlags& flags) {
   runs::LedgerFilter filter = filter_of(flags);
   filter.limit = flags.limit == 0 || flags.json ? flags.limit : flags.limit + 1;  // one more tells whether there are more
   runs::Ledger ledger = open_ledger(flags.ledger);
+  if (!flags.json && filter.metrics.empty())
+    for (const Headline& each : kHeadlines) filter.metrics.emplace_back(each.key);
   auto entries = ledger.query(filter);
   if (flags.json) {
     auto list = nlohmann::ordered_json::array();
@@ -100,7 +162,7 @@ int list_runs(const LsFlags& flags) {
   const bool more = flags.limit > 0 && entries.size() > flags.limit;
   if (more) entries.pop_back();
   if (entries.empty()) write_out("{}\n", none_found(ledger, filter));
-  else write_text(entry_table(entries, filter.metrics, line_width()));
+  else write_text(entry_table(entries, flags.filter.metrics, line_width()));
   if (more) write_out("There are more: --limit 0 lists all.\n");
   std::fflush(stdout);
   return 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cli/json_output.h"
 #include "cli/manual/help_json.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr const char* kName = "nl-stage";
 constexpr std::string_view kJsonFlag = "--json";
+constexpr std::string_view kFormatFlag = "--format", kFormatLetter = "-f", kJsonValue = "json", kJsonFormat = "--format=json";  // of stats
 
 // Prints the help of the verb that was given.
 int print_help(const CLI::App& app, bool json) {
@@ -59,7 +61,11 @@ void set_up(CLI::App& app, std::function<int()>& action) {
 
 bool asks_for_json(const CLI::App& app, int argc, char** argv) {
   const auto end = std::find(argv + 1, argv + workload_begin(app, argc, argv), kEndOfFlags);
-  return std::any_of(argv + 1, end, [](const char* word) { return word == kJsonFlag; });
+  const char* before = "";
+  return std::any_of(argv + 1, end, [&before](const char* word) {
+    const std::string_view name = std::exchange(before, word);
+    return word == kJsonFlag || word == kJsonFormat || ((name == kFormatFlag || name == kFormatLetter) && word == kJsonValue);
+  });
 }
 
 void parse(CLI::App& app, int argc, char** argv, std::function<int()>& action) {

@@ -43,7 +43,7 @@ void print_table(TextTable table) {
 
 void print_stages(const Run& run) {
   if (run.stages.empty()) return;
-  TextTable table{{"stage", "count", "total ms", "mean ms", "GPU busy ms"}, {}, {false, true, true, true, true}, 3};
+  TextTable table{{"stage", "count", "total ms", "mean ms", "GPU work ms"}, {}, {false, true, true, true, true}, 3};
   for (const StageEntry& stage : run.stages) {
     if (table.rows.size() == kMostRows) break;
     table.rows.push_back({exporters::report::stage_title(run, stage.name), std::to_string(stage.wall.count),
@@ -60,10 +60,14 @@ bool on_several_gpus(const std::vector<KernelEntry>& kernels) {
 void print_kernels(const Run& run) {
   if (!run.kernels) return write_line("\nkernels: not captured. ", run.kernels_note ? text_of(*run.kernels_note) : "");
   if (run.kernels->empty()) return;
-  TextTable table{{"kernel", "calls", "total ms", "share", "ncu"}, {}, {false, true, true, true, true}, 3};
+  const WorkingKernels working = working_kernels(run);
+  // kernels.md counts all calls of the capture.
+  TextTable table{{working.measured ? "kernel in measured windows" : "kernel", "calls", "total ms", "share", "ncu"},
+                  {},
+                  {false, true, true, true, true},
+                  3};
   const bool several = on_several_gpus(*run.kernels);
   if (several) table.head.emplace_back("GPU");
-  const WorkingKernels working = working_kernels(run);
   for (const WorkingKernel& each : working.list) {
     if (table.rows.size() == kMostRows) break;
     const KernelEntry& kernel = (*run.kernels)[each.index];

@@ -41,9 +41,9 @@ std::string synonym_of(const std::string& word) {
 CodedError unknown(ErrorCode code, const char* what, const std::string& word, const std::vector<std::string>& names,
                    const std::string& help) {
   const std::string near = orchestrator::nearest_name(word, names);
-  const std::string list = names.size() > kMostListed ? "" : fmt::format("one of: {}; ", fmt::join(names, ", "));
-  return {code, fmt::format("unknown {} '{}'", what, word), kWhere,
-          near.empty() ? fmt::format("{}`{} --help` lists them", list, help) : fmt::format("did you mean '{}'?", near)};
+  const std::string rest = names.size() > kMostListed ? fmt::format("`{} --help` lists them", help)
+                                                      : fmt::format("one of: {}; `{} --help` explains them", fmt::join(names, ", "), help);
+  return {code, fmt::format("unknown {} '{}'", what, word), kWhere, near.empty() ? rest : fmt::format("did you mean '{}'?", near)};
 }
 
 std::string without_value(const std::string& flag) { return flag.substr(0, flag.find('=')); }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/verbs.h"
 #include "model/comparison.h"
@@ -116,7 +117,7 @@ ordered_json explained_metric_json(const RunMetricInfo& info) {
 
 ordered_json explanation_json(const std::string& name, const orchestrator::Explanation& found) {
   ordered_json out = {{"name", name}};
-  for (const char* part : {"rules", "metrics", "terms", "fields", "settings"}) out[part] = ordered_json::array();
+  for (const char* part : {"rules", "metrics", "terms", "fields", "settings", "codes"}) out[part] = ordered_json::array();
   for (const auto& rule : found.rules) out["rules"].push_back(explained_rule_json(rule));
   for (const auto* metric : found.metrics) out["metrics"].push_back(explained_metric_json(*metric));
   for (const auto* term : found.terms) out["terms"].push_back(glossary_json(*term));
@@ -124,6 +125,9 @@ ordered_json explanation_json(const std::string& name, const orchestrator::Expla
   for (const auto* key : found.settings)
     out["settings"].push_back(
         {{"key", key->path}, {"type", orchestrator::config_type_name(*key)}, {"allowed", key->allowed}, {"help", key->help}});
+  for (const auto* each : found.codes)
+    out["codes"].push_back(
+        {{"code", each->key}, {"kind", key_of(each->kind)}, {"meaning", each->meaning}, {"exit_status", exit_status_of(each->kind)}});
   return out;
 }
 
@@ -148,7 +152,7 @@ class ExplainLines {
   const std::string& text() const { return out_; }
 
  private:
-  static constexpr std::size_t kText = 13;
+  static constexpr std::size_t kText = 15;
 
   std::size_t width_;
   std::string out_;
@@ -223,6 +227,11 @@ std::string explanation_text(const orchestrator::Explanation& found, std::size_t
     lines.add("is", std::string(key->help));
     lines.add("allowed", fmt::format("{}", fmt::join(key->allowed, ", ")));
   }
+  for (const auto* each : found.codes) {
+    lines.head(fmt::format("{}: a code of errors, kind {}", each->key, key_of(each->kind)));
+    lines.add("is", std::string(each->meaning));
+    lines.add("exit status", std::to_string(exit_status_of(each->kind)));
+  }
   return lines.text();
 }
 
@@ -253,12 +262,12 @@ int explain_name(const ExplainFlags& flags) {
 
 void add_explain(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<ExplainFlags>();
-  CLI::App* verb = app.add_subcommand("explain", "Explain a rule, a metric, a term of the reports or a setting");
+  CLI::App* verb = app.add_subcommand("explain", "Explain a rule, a metric, a term of the reports, a setting or a code of errors");
   verb->add_option("name", flags->words, "of a rule, a metric, a term, a field of rules or a setting; a term may have several words")
       ->required()
       ->type_name("RULE|METRIC|TERM");
   verb->add_option("--rules", flags->rules, "file with more rules; repeatable")->allow_extra_args(false)->type_name("FILE");
-  verb->add_flag("--json", flags->json, "print {name, rules, metrics, terms, fields, settings}: all that goes by this name");
+  verb->add_flag("--json", flags->json, "print {name, rules, metrics, terms, fields, settings, codes}: all that goes by this name");
   verb->footer(
       "Examples:\n"
       "  nl-stage explain launch_bound_decode\n"

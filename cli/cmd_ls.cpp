@@ -60,19 +60,18 @@ std::string metric_text(const std::string& key, double value) {
 
 // How fast a run is, by the first of these that it has.
 struct Headline {
-  std::string_view key, unit;
+  std::string_view key, words;  // "{}": the value
+  double factor = 1;
 };
-constexpr Headline kHeadlines[] = {{"tpot_unprofiled_ms", "ms/token"},
-                                   {"tpot_ms", "ms/token, traced"},
-                                   {"inference_ms", "ms/inference"},
-                                   {"gpu_busy_share", "of the time the GPU works"}};
+constexpr Headline kHeadlines[] = {{"tpot_unprofiled_ms", "{} ms/token"},
+                                   {"tpot_ms", "{} ms/token, traced"},
+                                   {"inference_ms", "{} ms/inference"},
+                                   {"gpu_busy_share", "GPU busy {} %", 100}};
 
 std::string headline_text(const runs::LedgerEntry& entry) {
-  for (const auto& [key, unit] : kHeadlines) {
-    const auto found = entry.metrics.find(std::string(key));
-    if (found == entry.metrics.end()) continue;
-    if (key == "gpu_busy_share") return fmt::format("GPU busy {:.0f} %", found->second * 100);
-    return fmt::format("{} {}", three_digits(found->second), unit);
+  for (const Headline& each : kHeadlines) {
+    const auto found = entry.metrics.find(std::string(each.key));
+    if (found != entry.metrics.end()) return fmt::format(fmt::runtime(each.words), three_digits(found->second * each.factor));
   }
   return "-";
 }

@@ -1,7 +1,5 @@
 #include "model/error_code.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 
@@ -74,13 +72,6 @@ const ErrorCodeInfo& info_of(ErrorCode code) { return kCodes[static_cast<std::si
 ErrorCode code_of(const Error& error) {
   const auto* coded = dynamic_cast<const CodedError*>(&error);
   return coded != nullptr ? coded->code : code_of_kind(error.kind);
-}
-
-std::string error_code_markdown() {
-  std::string text = "| code | kind | meaning |\n| --- | --- | --- |\n";
-  for (const ErrorCodeInfo& each : kCodes)
-    text += fmt::format("| `{}` | {} | {} |\n", each.key, info_of(code_of_kind(each.kind)).key, each.meaning);
-  return text;
 }
 
 }  // namespace nl

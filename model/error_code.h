@@ -79,9 +79,4 @@ class CodedError : public Error {
 // That of its own, else that of its kind.
 ErrorCode code_of(const Error& error);
 
-// The table of docs/exit-status.md, which holds it between these lines.
-std::string error_code_markdown();
-inline constexpr const char* kErrorCodesBegin = "<!-- made of model/error_code.cpp by tools/golden -->\n";
-inline constexpr const char* kErrorCodesEnd = "<!-- end of the codes -->\n";
-
 }  // namespace nl

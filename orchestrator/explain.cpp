@@ -10,6 +10,7 @@ namespace {
 
 using analysis::rules::Field;
 
+constexpr std::string_view kOfRun = "run.";
 constexpr std::array kScopes = {RuleScope::kRun, RuleScope::kStage, RuleScope::kKernel, RuleScope::kOperator};
 
 // "Launch-starved" and "launch_starved" are one name.
@@ -44,8 +45,8 @@ std::vector<ExplainedField> fields_in(const RuleSpec& spec) {
     const auto begin = std::find_if(at, text.end(), in_name);
     at = std::find_if_not(begin, text.end(), in_name);
     std::string_view word(text.data() + (begin - text.begin()), static_cast<std::size_t>(at - begin));
-    const bool of_run = word.starts_with("run.");
-    if (of_run) word.remove_prefix(4);
+    const bool of_run = word.starts_with(kOfRun);
+    if (of_run) word.remove_prefix(kOfRun.size());
     const RuleScope scope = of_run ? RuleScope::kRun : spec.scope;
     const Field* field = analysis::rules::find_field(scope, word);
     const bool known = std::any_of(fields.begin(), fields.end(), [field](const ExplainedField& each) { return each.field == field; });
@@ -75,6 +76,8 @@ Explanation explain(std::string_view name, const Rules& rules) {
   for (const RuleScope scope : kScopes)
     if (const Field* field = analysis::rules::find_field(scope, folded)) found.fields.push_back({scope, field});
   if (const ConfigKey* key = find_config_key(name)) found.settings.push_back(key);
+  for (const ErrorCodeInfo& each : error_codes())
+    if (each.key == folded) found.codes.push_back(&each);
   return found;
 }
 
@@ -87,6 +90,7 @@ std::vector<std::string> explained_names(const Rules& rules) {
   for (const RuleScope scope : kScopes)
     for (const Field& field : analysis::rules::fields_of(scope)) names.emplace(field.name);
   for (const ConfigKey& key : config_keys()) names.emplace(key.path);
+  for (const ErrorCodeInfo& each : error_codes()) names.emplace(each.key);
   return {names.begin(), names.end()};
 }
 

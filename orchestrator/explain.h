@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/verdicts/rules/fields.h"
+#include "model/error_code.h"
 #include "model/glossary.h"
 #include "model/rule.h"
 #include "model/run_metrics.h"
@@ -30,7 +31,8 @@ struct Explanation {
   std::vector<ExplainedRule> rules;
   std::vector<ExplainedField> fields;
   std::vector<const ConfigKey*> settings;
-  bool empty() const { return terms.empty() && metrics.empty() && rules.empty() && fields.empty() && settings.empty(); }
+  std::vector<const ErrorCodeInfo*> codes;
+  bool empty() const { return terms.empty() && metrics.empty() && rules.empty() && fields.empty() && settings.empty() && codes.empty(); }
 };
 
 // Whatever its case, and with blanks, hyphens and underscores alike: "launch starved" is launch-starved. The rules must outlive the result.

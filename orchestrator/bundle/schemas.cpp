@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/error_code.h"
+#include "model/input_bounds.h"
 #include "orchestrator/config/nearest.h"
 
 namespace nl::orchestrator {
@@ -43,7 +44,9 @@ std::string schema_named(std::string_view name) {
                    near.empty() ? "`nl-stage schema` lists them" : fmt::format("did you mean '{}'?", near));
 }
 
-std::string schema_title(const std::string& schema) { return nlohmann::json::parse(schema).value("title", ""); }
+std::string schema_title(const std::string& schema) {
+  return nlohmann::json::parse(json_within_bounds(schema, "schema")).value("title", "");
+}
 
 std::string schema_of_verb(std::string_view verb) {
   const auto other = kOtherNames.find(verb);

@@ -219,8 +219,9 @@ TEST_CASE("cli explain: a rule, a metric, a term, a field and a setting; all tha
   CHECK(explained({"Launch", "Starved"})["terms"] == explained({"launch-starved"})["terms"]);
   CHECK(explained({"stage.decode_step.median_ms"})["metrics"][0]["key"] == "stage.NAME.median_ms");
   CHECK(explained({"run.top_n_kernels"})["settings"][0]["key"] == "run.top_n_kernels");
+  CHECK(explained({"no_such_run"})["codes"][0]["exit_status"] == 3);
   CHECK(explained({"launching_share"})["fields"][0]["scope"] == "stage");
   const std::string text = nl_stage({"explain", "launch_bound_decode"}).out;
-  CHECK(text.find("  condition  launching_share > 10%\n") != std::string::npos);
+  CHECK(text.find("  condition    launching_share > 10%\n") != std::string::npos);
   CHECK(refused({"explain", "launch_bound_decod"}).fix.find("launch_bound_decode") != std::string::npos);
 }

@@ -48,7 +48,7 @@ std::string nearest_text(const runs::NearestRuns& found) {
 int search(FingerprintFlags& flags) {
   if (flags.kernels) flags.request.kind = FingerprintKind::kKernels;
   const runs::NearestRuns found = runs::nearest_runs(flags.request, flags.count);
-  write_answer(flags.json, flags.json ? nearest_json(found) : nearest_text(found));
+  flags.json ? write_data(nearest_json(found)) : write_lines(nearest_text(found));
   std::fflush(stdout);
   return 0;
 }
@@ -57,7 +57,8 @@ int fingerprint(FingerprintFlags& flags) {
   if (flags.request.run.empty())
     throw Error(ErrorKind::kUsage, "there is no run", "fingerprint", "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
   if (flags.kernels) flags.request.kind = FingerprintKind::kKernels;
-  write_answer(flags.json, answer(flags));
+  const std::string text = answer(flags);
+  flags.json ? write_data(text) : write_lines(text);
   std::fflush(stdout);
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -75,6 +76,14 @@ void finish_output() {
 
 void write_sentence(std::string_view text, std::size_t begin, std::size_t indent, std::FILE* stream) {
   write_text(wrapped(visible(text), line_width(stream), begin, indent), stream);
+}
+
+void write_lines(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    write_paragraph(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 void write_answer(bool is_data, std::string_view answer) { is_data ? write_data(answer) : write_text(answer); }

@@ -47,6 +47,9 @@ inline void write_paragraph(std::string_view text) {
   write_text("\n");
 }
 
+// Lines, each as a sentence of its own. A table that was made to fit stays as it is.
+void write_lines(std::string_view text);
+
 // Writes the path; on a terminal that supports links, as a link.
 void write_path(const std::filesystem::path& file);
 

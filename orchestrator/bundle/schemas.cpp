@@ -32,6 +32,7 @@ const PackedText* find_schema(std::string_view name) {
 std::vector<std::string> schema_names() {
   std::vector<std::string> names;
   for (const PackedText& schema : kPackedSchemas) names.emplace_back(schema_name(schema));
+  std::sort(names.begin(), names.end());  // "fingerprint-search.schema.json" stands before "fingerprint.schema.json"
   return names;
 }
 

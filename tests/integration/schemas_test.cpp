@@ -1,4 +1,5 @@
 // What every verb prints with --json, and every JSON file it leaves, fits its schema: that is what keeps the schemas true.
+#include <algorithm>
 #include <fstream>
 #include <set>
 
@@ -28,7 +29,7 @@ class Checked {
   // Its name is that of the verb where none is given.
   nlohmann::json printed(Words words, std::string schema = "", int status = 0) {
     if (schema.empty()) schema = words.front();
-    words.emplace_back("--json");
+    if (std::find(words.begin(), words.end(), "--json") == words.end()) words.emplace_back("--json");
     const Outcome outcome = scene_.nl_stage(words);
     std::string line;
     for (const std::string& word : words) line += word + " ";
@@ -124,7 +125,7 @@ TEST_CASE("schemas: a plan fits, and what does not fit is named by its place") {
   Scene scene;
   scene.use_standins();
   Checked checked(scene);
-  for (const char* runner : {"deep", "light", "unprofiled"}) checked.printed({"plan", "--config", runner, "/bin/true"});
+  for (const char* runner : {"deep", "light", "unprofiled"}) checked.printed({"plan", "--json", "--config", runner, "/bin/true"});
   const fs::path file = scene.path / "ls.json";
   std::ofstream(file) << R"({"runs": [{"run_id": 3}]})";
   const Outcome refused = scene.nl_stage({"validate", "--schema", "ls", file.string()});

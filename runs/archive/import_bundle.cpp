@@ -237,7 +237,8 @@ class Importing {
       throw Error(ErrorKind::kInput, fmt::format("the ledger has another version of the run {}", known->run_id), ledger_->location(),
                   "a redacted run differs from the original; name another ledger with --ledger, or remove the recorded run first");
     arrival.in_ledger = true;
-    arrival.record = bundle_state(*known) != BundleState::kWhole;
+    const BundleState state = bundle_state(*known);
+    arrival.record = state != BundleState::kWhole && state != BundleState::kPart;
   }
 
   // By its id: a run's name or tag must not be taken for one.

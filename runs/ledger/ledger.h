@@ -95,7 +95,8 @@ class Ledger {
   // A run id, a unique beginning of one, a run's name or tag:NAME (of several runs the newest), last, last~2 (the third newest).
   // Throws Error(kInput) where there is none, or a beginning fits several.
   LedgerEntry resolve(const std::string& name);
-  std::string run_json(const std::string& run_id);  // Error(kInput) where it is not known
+  std::optional<LedgerEntry> find(const std::string& run_id);  // the run of just this id
+  std::string run_json(const std::string& run_id);             // Error(kInput) where it is not known
   std::map<std::string, double> metrics(const std::string& run_id);
   std::vector<LedgerNote> notes(const std::string& run_id);  // oldest first
 

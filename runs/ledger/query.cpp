@@ -205,6 +205,11 @@ std::vector<LedgerEntry> Ledger::select_entries(const std::string& conditions, c
   return entries;
 }
 
+std::optional<LedgerEntry> Ledger::find(const std::string& run_id) {
+  std::vector<LedgerEntry> found = select_entries("WHERE run_id = ?", {run_id});
+  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+}
+
 LedgerEntry Ledger::resolve(const std::string& name) {
   std::vector<LedgerEntry> found;
   if (const auto before = runs_before_last(name)) {

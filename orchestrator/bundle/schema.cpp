@@ -15,6 +15,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "exporters/answer/answer.h"
 #include "exporters/consistency/consistency.h"
 #include "exporters/run_json/run_json.h"
 #include "model/comparison.h"
@@ -56,10 +57,20 @@ const FileFormat kFormats[] = {
      "`nl-stage compare` of the same runs writes it anew", schema_of<exporters::comparison_schema>},
     {"suite.json", "orphans", kSuiteSchemaVersion, "schema/suite.schema.json describes the format", "`nl-stage suite` writes it anew",
      schema_of<exporters::suite_schema>},
+    {"answer", "left_out", exporters::kAnswerSchemaVersion, "schema/answer.schema.json describes the format",
+     "`nl-stage show RUN --json` prints it anew", schema_of<exporters::answer_schema>},
     {"run.json", "", kRunSchemaVersion,
      "schema/run.schema.json describes the format; `nl-stage import` makes a bundle anew from its captures",
      "`nl-stage report` still reads it and renders its reports again; `nl-stage import` makes a bundle anew from its captures",
      schema_of<exporters::run_json_schema>}};
+
+// Files of other verbs and of other programs have no schema here, and would be called a run.json that lacks everything.
+void refuse_unknown(const json& document, const std::string& where) {
+  for (const char* key : {"schema_version", "run_id", "stages"})
+    if (document.is_object() && document.contains(key)) return;
+  throw Error(ErrorKind::kInput, "this is no file that has a schema: it has neither a schema_version nor a run_id", where,
+              "`nl-stage schema` lists the files that have one");
+}
 
 const FileFormat& format_of(const json& document) {
   return *std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FileFormat& each) {
@@ -71,7 +82,8 @@ json parse(std::string_view text, const std::string& where) {
   try {
     return json::parse(json_within_bounds(text, where));
   } catch (const json::exception& broken) {
-    throw Error(ErrorKind::kInput, fmt::format("not JSON: {}", broken.what()), where, "is the file whole, and is it a run.json?");
+    throw Error(ErrorKind::kInput, fmt::format("not JSON: {}", json_fault(broken.what())), where,
+                "is the file whole, and is it a run.json?");
   }
 }
 
@@ -128,6 +140,7 @@ void refuse_older(const json& document, const std::string& where, const FileForm
 
 void validate_run_json(std::string_view text, const std::string& where) {
   const json document = parse(text, where);
+  refuse_unknown(document, where);
   const FileFormat& format = format_of(document);
   refuse_older(document, where, format);
   valijson::ValidationResults results;

@@ -44,9 +44,17 @@ std::string power_text(const Run& run) {
                      rough_count(watts));
 }
 
+// The program did not fail: there was nothing in it that the tools record.
+bool nothing_captured(const Run& run) {
+  return run.status == RunStatus::kFailed && run.workload.exit_status == 0 && !has_problem(run, kWorkloadFailures) && run.stages.empty() &&
+         !run.kernels;
+}
+
 std::string status(const Run& run) {
   switch (run.status) {
-    case RunStatus::kFailed: return failure(run) + "The run failed; the figures cover only what was captured before that.";
+    case RunStatus::kFailed:
+      if (nothing_captured(run)) return "The workload ended by itself with status 0, but nothing of it was captured.";
+      return failure(run) + "The run failed; the figures cover only what was captured before that.";
     case RunStatus::kInterrupted: return "The run ended early; the figures cover only its beginning.";
     case RunStatus::kPartial:
       if (is_incomplete(run)) return "A part of the trace is missing; the figures cover only what is left.";

@@ -77,7 +77,7 @@ nlohmann::json parsed_json(std::string_view text, const JsonDocument& about) {
   try {
     return nlohmann::json::parse(json_within_bounds(text, about.where));
   } catch (const nlohmann::json::exception& broken) {
-    throw Error(ErrorKind::kInput, about.what + ": " + broken.what(), about.where, about.fix);
+    throw Error(ErrorKind::kInput, about.what + ": " + json_fault(broken.what()), about.where, about.fix);
   }
 }
 
@@ -115,7 +115,8 @@ Run run_from_json(std::string_view text) {
   try {
     document = nlohmann::json::parse(json_within_bounds(text, "run.json"));
   } catch (const nlohmann::json::exception& broken) {
-    throw Error(ErrorKind::kInput, fmt::format("not JSON: {}", broken.what()), "run.json", "is the file whole, and is it a run.json?");
+    throw Error(ErrorKind::kInput, fmt::format("not JSON: {}", json_fault(broken.what())), "run.json",
+                "is the file whole, and is it a run.json?");
   }
   Run run;
   const bool older = version_of(document) < parsed_version(kRunSchemaVersion);

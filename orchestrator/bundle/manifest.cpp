@@ -92,7 +92,7 @@ std::vector<ManifestFile> read_manifest(const fs::path& bundle) {
       files.push_back({file.at("path"), file.at("size_bytes"), file.at("sha256").is_null() ? "" : file.at("sha256").get<std::string>()});
     return files;
   } catch (const nlohmann::json::exception& broken) {
-    throw Error(ErrorKind::kInput, fmt::format("the manifest is damaged: {}", broken.what()), path.string(),
+    throw Error(ErrorKind::kInput, fmt::format("the manifest is damaged: {}", json_fault(broken.what())), path.string(),
                 "use an undamaged copy of the bundle");
   }
 }

@@ -84,13 +84,24 @@ bool needs_capture(const std::string& name) {
                      [&](const parsers::Format* format) { return format->name == name && format->gives >= Gives::kCounters; });
 }
 
+bool any_capture(const ImportRequest& request) {
+  return std::any_of(request.files.begin(), request.files.end(),
+                     [](const auto& of_format) { return !of_format.second.empty() && !needs_capture(of_format.first); });
+}
+
+// Captures may be deleted, or were never there: the reports are.
+[[noreturn]] void refuse_without_capture(const fs::path& bundle) {
+  std::error_code ignored;
+  const bool collector = fs::is_directory(bundle / "collector", ignored);
+  throw Error(ErrorKind::kInput,
+              fmt::format("this bundle has no capture: {} is missing", collector ? "a trace in collector/" : "nsys/run.sqlite"),
+              bundle.string(), fmt::format("nl-stage report {} makes its reports again, without a capture", shell_quoted(bundle.string())));
+}
+
 void check_inputs(const ImportRequest& request) {
-  bool any = false, capture = false;
-  for (const auto& [name, files] : request.files) {
-    any = any || !files.empty();
-    capture = capture || (!files.empty() && !needs_capture(name));
-  }
-  if (!capture)
+  const bool any = !request.all_files().empty();
+  if (any && !any_capture(request) && !request.facts.empty()) refuse_without_capture(request.facts.parent_path());
+  if (!any_capture(request))
     throw Error(ErrorKind::kUsage, any ? "counters and stacks are joined to a capture, and none is given" : "there is nothing to import",
                 "import", "give " + known_formats());
   for (const auto& file : request.all_files()) {
@@ -315,6 +326,7 @@ void add_input(const fs::path& path, ImportRequest& request) {
   if (bundle) add_bundle(path, request);
   else
     for (const auto& file : files_in(path)) add_file(file, request);
+  if (bundle && request.all_files().empty()) refuse_without_capture(path);
   if (request.all_files().size() == before)
     throw Error(ErrorKind::kInput, "the folder has no capture in it", path.string(),
                 "give the folder that holds the exports, or the files themselves");

@@ -135,10 +135,7 @@ int import_archive(const ImportBundleFlags& flags) {
 void add_export(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* verb = app.add_subcommand("export", "Pack runs into one archive, for another machine or for keeping");
-  verb->add_option("runs", flags->runs,
-                   "folders of bundles, run.json files, or names of the ledger (an id, a name, tag:NAME, last, last~2)")
-      ->required()
-      ->type_name("RUN");
+  verb->add_option("runs", flags->runs, kRunHelp)->required()->type_name("RUN");
   verb->add_option("-o,--out", flags->out, "the archive, NAME.nlz or NAME.tar.zst; must not exist")->required()->type_name("FILE");
   verb->add_option("--redact", flags->redact, "remove host names (host), folders of absolute paths (paths), or both (host,paths)")
       ->type_name("WHAT")

@@ -1,7 +1,9 @@
 #include <vector>
 
 #include "cli/json_output.h"
+#include "cli/manual/reference.h"
 #include "cli/verbs.h"
+#include "exporters/answer/answer.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
@@ -18,7 +20,8 @@ struct Schema {
 // As schema/ has them.
 constexpr Schema kSchemas[] = {{"run", "run.json", exporters::run_json_schema},
                                {"compare", "compare.json", exporters::comparison_schema},
-                               {"suite", "suite.json", exporters::suite_schema}};
+                               {"suite", "suite.json", exporters::suite_schema},
+                               {"answer", "what run, import, profile and show print with --json", exporters::answer_schema}};
 
 struct SchemaFlags {
   std::string name;
@@ -36,22 +39,27 @@ int list_schemas(bool json) {
 
 int print_schema(const SchemaFlags& flags) {
   if (flags.name.empty()) return list_schemas(flags.json);
-  std::vector<std::string> names;
   for (const Schema& schema : kSchemas) {
-    names.emplace_back(schema.name);
     if (flags.name != schema.name) continue;
     write_data(schema.text());
     return 0;
   }
-  throw Error(ErrorKind::kUsage, fmt::format("unknown schema '{}'", flags.name), "schema", orchestrator::nearest_or_all(flags.name, names));
+  throw Error(ErrorKind::kUsage, fmt::format("unknown schema '{}'", flags.name), "schema",
+              orchestrator::nearest_or_all(flags.name, schema_names()));
 }
 
 }  // namespace
 
+std::vector<std::string> schema_names() {
+  std::vector<std::string> names;
+  for (const Schema& schema : kSchemas) names.emplace_back(schema.name);
+  return names;
+}
+
 void add_schema(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<SchemaFlags>();
-  CLI::App* verb = app.add_subcommand("schema", "Print the JSON Schema of run.json, compare.json or suite.json");
-  verb->add_option("name", flags->name, "run, compare or suite; none: list them")->type_name("NAME");
+  CLI::App* verb = app.add_subcommand("schema", "Print the JSON Schema of run.json, compare.json, suite.json or the answer of --json");
+  verb->add_option("name", flags->name, "run, compare, suite or answer; none: list them")->type_name("SCHEMA");
   verb->add_flag("--json", flags->json, "list them as {schemas: [{name, file}]}; a schema is JSON in any case");
   verb->footer(
       "Examples:\n"

@@ -1,5 +1,5 @@
 #include <filesystem>
-#include <fstream>
+#include <iostream>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -7,21 +7,26 @@
 
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
+#include "cli/ledger_flags.h"
 #include "cli/print_result.h"
 #include "cli/verbs.h"
 #include "model/error.h"
 #include "orchestrator/bundle/read_run.h"
+#include "runs/ledger/find_run.h"
 
 namespace nl::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_file(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || fs::is_directory(file))
-    throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "give a run.json or the folder of a bundle");
-  return std::string(std::istreambuf_iterator<char>(stream), {});
+constexpr const char* kStandardInput = "-";
+
+// A file of any kind, standard input, or the run.json of a RUN.
+runs::RunText text_named(const std::string& name, const std::string& ledger) {
+  std::error_code ignored;
+  if (name == kStandardInput) return {std::string(std::istreambuf_iterator<char>(std::cin), {}), "standard input"};
+  if (fs::is_regular_file(name, ignored)) return {orchestrator::read_run_text(name), name};
+  return runs::run_text_of(runs::find_run(name, ledger));
 }
 
 struct Validity {
@@ -29,13 +34,13 @@ struct Validity {
   std::optional<Error> fault;
 };
 
-Validity validity_of(const std::string& name) {
+Validity validity_of(const std::string& name, const std::string& ledger) {
   fs::path file = name;
-  if (fs::is_directory(file) && fs::exists(file / "run.json")) file /= "run.json";
   try {
-    const std::string text = read_file(file);
-    orchestrator::validate_run_json(text, file.string());
-    orchestrator::refuse_contradictions(text, file.string());
+    const runs::RunText named = text_named(name, ledger);
+    file = named.where;
+    orchestrator::validate_run_json(named.text, file.string());
+    orchestrator::refuse_contradictions(named.text, file.string());
     return {file, std::nullopt};
   } catch (const Error& error) {
     return {file, error};
@@ -49,6 +54,7 @@ void print_validity(const Validity& validity) {
 
 struct ValidateFlags {
   std::vector<std::string> files;
+  std::string ledger;
   bool json = false;
 };
 
@@ -57,7 +63,7 @@ int validate(const ValidateFlags& flags) {
   int status = 0;
   auto list = nlohmann::ordered_json::array();
   for (const std::string& name : flags.files) {
-    const Validity validity = validity_of(name);
+    const Validity validity = validity_of(name, flags.ledger);
     if (validity.fault && status == 0) status = exit_status_of(validity.fault->kind);
     if (!flags.json) print_validity(validity);
     list.push_back({{"file", validity.file.string()},
@@ -73,16 +79,20 @@ int validate(const ValidateFlags& flags) {
 void add_validate(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<ValidateFlags>();
   CLI::App* verb = app.add_subcommand(
-      "validate", "Check run.json, compare.json and suite.json files against their schemas, and runs for contradictions");
-  verb->add_option("files", flags->files, "run.json, compare.json or suite.json files, or the folders of bundles")
-      ->type_name("FILE")
+      "validate", "Check run.json, compare.json, suite.json and answers against their schemas, and runs for contradictions");
+  verb->add_option("files", flags->files,
+                   std::string("run.json, compare.json or suite.json files, answers of --json, - for standard input, or runs: ") + kRunHelp)
+      ->type_name("RUN")
       ->required();
+  add_ledger_flag(*verb, flags->ledger);
   verb->add_flag("--json", flags->json, "print {files: [{file, valid, error}], exit_status}");
   verb->footer(
       "All files are checked. Each wrong file is named with the place of its first fault. A file in an older format is only\n"
       "reported as such.\n"
       "Examples:\n"
       "  nl-stage validate run.json\n"
+      "  nl-stage validate last\n"
+      "  nl-stage show last --json | nl-stage validate -\n"
       "  nl-stage validate artifacts/runs/*/run.json");
   verb->callback([flags, &action] { action = [flags] { return validate(*flags); }; });
 }

@@ -8,6 +8,7 @@
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/output.h"
+#include "cli/print_answer.h"
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/prediction_text.h"
@@ -115,20 +116,6 @@ void print_places(const orchestrator::RunResult& result) {
   write_out("\n");
 }
 
-void print_json(const orchestrator::RunResult& result, int status) {
-  nlohmann::ordered_json out;
-  out["run_id"] = result.run.run_id;
-  out["bundle"] = result.bundle.string();
-  out["status"] = key_of(result.run.status);
-  out["exit_status"] = status;
-  out["ledger"] = text_or_null(result.ledger.location);
-  out["problems"] = nlohmann::ordered_json::array();
-  for (const auto& problem : result.run.problems)
-    out["problems"].push_back(
-        {{"code", words_of(problem.code).key}, {"what", problem.what}, {"where", problem.where}, {"fix", problem.fix}});
-  write_json(out);
-}
-
 void print_lines(bool grave, const std::string& what, const std::string& where, const std::string& fix) {
   write_text(grave ? "error:" : "note: ", stderr, grave ? Colour::kRed : Colour::kNone);
   write_err(" {}\n", what);
@@ -186,7 +173,7 @@ int print_result(orchestrator::RunResult result, bool json, const RecordResult& 
   const int status = exit_status_of(result.failure, result.interrupt_signal);
   if (json) {
     if (record) result.ledger = record(result.run);
-    print_json(result, status);
+    write_data(exporters::answer_to_json(answer_of_result(result, status)));
   } else {
     print_stages(result.run);
     print_kernels(result.run);

@@ -34,8 +34,8 @@ std::string fish_quoted(std::string_view text) {
 std::string fish_condition(const VerbReference& verb) { return fish_quoted("__nl_stage_at" + (verb.name.empty() ? "" : " " + verb.name)); }
 
 std::string fish_values(const Argument& argument) {
-  const std::string words =
-      argument.words.empty() ? "" : fmt::format(" -a {}", fish_quoted(fmt::format("{}", fmt::join(argument.words, " "))));
+  std::string words = argument.words.empty() ? "" : fmt::format(" -a {}", fish_quoted(fmt::format("{}", fmt::join(argument.words, " "))));
+  if (!argument.asks.empty()) words += fmt::format(" -a '(timeout 1 nl-stage {} 2>/dev/null)'", argument.asks);
   switch (argument.paths) {
     case Paths::kNone: return words;
     case Paths::kFiles: return " -F" + words;

@@ -94,6 +94,7 @@ Argument argument_of(const CLI::Option& option) {
   argument.words = type.choices.empty() ? std::move(values.words) : type.choices;
   argument.choices = std::move(type.choices);
   argument.limits = std::move(type.limits);
+  argument.asks = values.asks;
   argument.paths = values.paths;
   argument.many = option.get_items_expected_max() > 1;
   return argument;

@@ -21,6 +21,7 @@ struct Argument {
   std::vector<std::string> choices;  // the only values there are
   std::string limits;                // "a whole number from 1 to 100"
   std::vector<std::string> words;    // what a shell proposes: the choices, or the names that are known
+  std::string asks;                  // and what nl-stage prints with these flags then: names of runs
   Paths paths = Paths::kNone;        // and these
   bool required = false;
   bool many = false;
@@ -58,9 +59,11 @@ std::vector<const VerbReference*> all_verbs(const VerbReference& program);
 // The values of a type of argument ("RUNNER") that a shell can propose.
 struct Values {
   std::vector<std::string> words;
+  std::string asks = {};
   Paths paths = Paths::kNone;
 };
 Values values_of_type(std::string_view type);
+std::vector<std::string> schema_names();  // that the verb `schema` takes
 
 std::string bash_completion(const VerbReference& program);
 std::string zsh_completion(const VerbReference& program);

@@ -29,6 +29,7 @@ std::vector<std::string> settings() {
 std::vector<std::string> stats_reports() { return {analysis::stats_report_names().begin(), analysis::stats_report_names().end()}; }
 
 std::vector<std::string> newest_run() { return {"last"}; }
+std::vector<std::string> schemas() { return schema_names(); }
 std::vector<std::string> no_ledger() { return {"off"}; }
 std::vector<std::string> none() { return {}; }
 
@@ -36,6 +37,7 @@ struct TypeRow {
   std::string_view type;
   Paths paths;
   std::vector<std::string> (*words)();
+  const char* asks = "";
 };
 
 // The types that the verbs give their arguments with type_name(). A type that is not here has no values to propose.
@@ -47,7 +49,9 @@ constexpr TypeRow kTypes[] = {
     {"PREFIX", Paths::kFiles, none},
     {"BUNDLE", Paths::kFiles, none},
     {"DIR", Paths::kFolders, none},
-    {"RUN", Paths::kFiles, newest_run},
+    {"RUN", Paths::kFiles, newest_run, "ls --names"},
+    {"METRIC", Paths::kNone, none, "ls --metric-names"},
+    {"SCHEMA", Paths::kNone, schemas},
     {"PATH|URL", Paths::kFiles, no_ledger},
     {"RUNNER", Paths::kFiles, runners},
     {"MODEL", Paths::kFiles, models},
@@ -60,7 +64,7 @@ constexpr TypeRow kTypes[] = {
 
 Values values_of_type(std::string_view type) {
   const auto row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& each) { return each.type == type; });
-  return row == std::end(kTypes) ? Values{} : Values{row->words(), row->paths};
+  return row == std::end(kTypes) ? Values{} : Values{row->words(), row->asks, row->paths};
 }
 
 }  // namespace nl::cli

@@ -30,15 +30,25 @@ std::string function_name(const VerbReference& verb) {
 
 std::string escaped_words(const Argument& argument) { return escaped(fmt::format("{}", fmt::join(argument.words, " "))); }
 
+// "last $(timeout 1 nl-stage ls --names 2>/dev/null)": nl-stage checks the words, because they are evaluated once more.
+std::string asked_words(const Argument& argument) {
+  return escaped_words(argument) +
+         (argument.asks.empty() ? ""
+                                : fmt::format("{}$(timeout 1 nl-stage {} 2>/dev/null)", argument.words.empty() ? "" : " ", argument.asks));
+}
+
 // What follows "message:" in an argument of _arguments. Names that end in = wait for their value, so no blank follows.
 std::string zsh_action(const Argument& argument) {
   const std::string words = escaped_words(argument);
   const bool settings = !argument.words.empty() && argument.words.front().back() == '=';
   switch (argument.paths) {
     case Paths::kNone:
+      if (!argument.asks.empty()) return fmt::format("{{compadd -- {}}}", asked_words(argument));
       return argument.words.empty() ? " " : settings ? fmt::format("{{compadd -S \"\" -- {}}}", words) : fmt::format("({})", words);
     case Paths::kFiles:
-      return argument.words.empty() ? "_files" : fmt::format("{{_alternative \"names\\:name\\:({})\" \"files\\:file\\:_files\"}}", words);
+      return argument.words.empty()
+                 ? "_files"
+                 : fmt::format("{{_alternative \"names\\:name\\:({})\" \"files\\:file\\:_files\"}}", asked_words(argument));
     case Paths::kFolders: return "_files -/";
     case Paths::kCommands: return "_normal";
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/text/budget_bins.h"
@@ -19,7 +20,9 @@ namespace {
 
 using namespace report;
 
-double answer_ms(double ns) { return ns / 1e6; }
+// Whole nanoseconds, and shares to a hundredth of a percent: more digits say nothing and take room.
+double answer_ms(double ns) { return std::round(ns) / 1e6; }
+double answer_share(double share) { return std::round(share * 1e4) / 1e4; }
 
 std::string stage_pointer(const Run& run, const StageEntry& stage) { return fmt::format("/stages/{}", &stage - run.stages.data()); }
 
@@ -73,7 +76,7 @@ AnswerBudget budget_in(const Budget& budget, std::uint64_t windows, std::string 
   AnswerBudget out{std::move(stage), answer_ms(whole_ns / count), {}, std::move(pointer)};
   for (const report::BudgetBin& bin : kBudgetBins)
     if (const auto ns = static_cast<double>(budget.*bin.time); ns > 0)
-      out.bins.push_back({bin_key(bin.time), bin.label, answer_ms(ns / count), ns / whole_ns});
+      out.bins.push_back({bin_key(bin.time), bin.label, answer_ms(ns / count), answer_share(ns / whole_ns)});
   return out;
 }
 
@@ -98,10 +101,10 @@ AnswerFinding finding_in(const Run& run, const Finding& finding) {
                     finding.scope,
                     finding.subject,
                     finding.severity,
-                    finding.confidence,
+                    answer_share(finding.confidence),
                     finding.message,
                     gain_text(finding),
-                    finding.gain_share,
+                    finding.gain_share ? std::optional(answer_share(*finding.gain_share)) : std::nullopt,
                     {},
                     finding_pointer(run, finding)};
   for (const FindingEvidence& each : finding.evidence)
@@ -123,14 +126,14 @@ std::vector<AnswerAction> actions_of(const Run& run) {
 
 void add_predictions(const Run& run, Answer& answer) {
   if (!run.what_if) {
-    answer.no_prediction = "Nothing that repeats could be replayed.";
+    answer.no_prediction = "The run has no replay of its capture; nl-stage whatif RUN makes one where there is a capture.";
     return;
   }
   const std::vector<Prediction>& all = run.what_if->predictions;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (const Prediction& each = all[i]; !each.refused)
       answer.predictions.push_back({each.changes, each.stage, answer_ms(each.unperturbed_ns), answer_ms(each.predicted_ns),
-                                    answer_ms(each.low_ns), answer_ms(each.high_ns), each.saving(), each.ceiling,
+                                    answer_ms(each.low_ns), answer_ms(each.high_ns), answer_share(each.saving()), each.ceiling,
                                     fmt::format("/what_if/predictions/{}", i)});
   if (answer.predictions.empty()) answer.no_prediction = all.empty() ? kNoChangeSaves : refusals_text(all);
 }

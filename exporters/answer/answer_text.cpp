@@ -69,11 +69,14 @@ std::string unit_words(const AnswerUnit& unit) {
 
 // Places of the bar for each bin: together all of them, none for what is too short.
 std::vector<std::size_t> places_of(const AnswerBudget& budget, std::size_t whole) {
+  double all = 0;  // 1 but for rounding
+  for (const AnswerBin& bin : budget.bins) all += bin.share;
+  const double scale = all > 0 ? static_cast<double>(whole) / all : 0;
   std::vector<std::size_t> places;
-  for (const AnswerBin& bin : budget.bins) places.push_back(static_cast<std::size_t>(bin.share * static_cast<double>(whole)));
+  for (const AnswerBin& bin : budget.bins) places.push_back(static_cast<std::size_t>(bin.share * scale));
   std::vector<std::size_t> order(places.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto rest = [&](std::size_t i) { return budget.bins[i].share * static_cast<double>(whole) - static_cast<double>(places[i]); };
+  const auto rest = [&](std::size_t i) { return budget.bins[i].share * scale - static_cast<double>(places[i]); };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rest(a) > rest(b); });
   std::size_t used = std::accumulate(places.begin(), places.end(), std::size_t{0});
   for (std::size_t i = 0; i < order.size() && used < whole; ++i, ++used) ++places[order[i]];
@@ -101,7 +104,7 @@ AnswerLine legend_of(const AnswerBudget& budget, std::size_t width) {
   for (const AnswerBin& bin : bins) {
     const BinMark& mark = mark_of(bin);
     const std::string text = fmt::format(" {} {}", bin.title, rough_share(bin.share));
-    const std::size_t needs = columns_of(text) + 1 + (used > 0 ? 2 : 0);
+    const std::size_t needs = nl::columns_of(text) + 1 + (used > 0 ? 2 : 0);
     if (bin.share < kBinWorthNaming || (width > 0 && used + needs > width)) break;
     if (used > 0) legend.push_back({"  "});
     legend.push_back({std::string(mark.mark), mark.tone});

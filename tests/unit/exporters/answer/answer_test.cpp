@@ -35,10 +35,12 @@ std::vector<NamedRun> all_runs() {
   return runs;
 }
 
-void collect_pointers(const json& node, std::vector<std::string>& pointers) {
+// Without those of evidence where the run was made up: it names places that the run does not have.
+void collect_pointers(const json& node, bool made_up, std::vector<std::string>& pointers) {
+  if (made_up && node.is_object() && node.contains("held")) return;
   if (node.is_object() && node.contains("pointer") && node.at("pointer").is_string()) pointers.push_back(node.at("pointer"));
   if (node.is_structured())
-    for (const json& child : node) collect_pointers(child, pointers);
+    for (const json& child : node) collect_pointers(child, made_up, pointers);
 }
 
 std::string text_of(const std::vector<AnswerLine>& lines) {
@@ -72,12 +74,11 @@ TEST_CASE("answer: every pointer leads to something in run.json") {
     INFO(name);
     const json document = json::parse(run_to_json(run)), answer = json::parse(answer_to_json(answer_of(run)));
     std::vector<std::string> pointers;
-    collect_pointers(answer, pointers);
-    if (run.findings.size() > 1 && std::string(name) != "every") CHECK(pointers.size() > 2);
+    collect_pointers(answer, !has(run.run_id, "golden"), pointers);
+    if (run.findings.size() > 1) CHECK(pointers.size() > 2);
     for (const std::string& pointer : pointers) {
       INFO(pointer);
-      // Evidence of the made-up run with a value in every field points nowhere.
-      if (std::string(name) != "every" || !has(pointer, "text")) CHECK(document.contains(json::json_pointer(pointer)));
+      CHECK(document.contains(json::json_pointer(pointer)));
     }
   }
 }
@@ -100,18 +101,18 @@ TEST_CASE("answer: the figures are those of run.json") {
   const json document = json::parse(run_to_json(run)), answer = json::parse(answer_to_json(answer_of(run)));
   const json& stage = document.at(json::json_pointer(answer["unit"]["pointer"].get<std::string>()));
   CHECK(stage["name"] == "decode_step");
-  CHECK(answer["unit"]["traced_median_ms"].get<double>() * 1e6 == Catch::Approx(stage["median_ns"].get<double>()));
+  CHECK(answer["unit"]["traced_median_ms"].get<double>() * 1e6 == Approx(stage["median_ns"].get<double>()));
   CHECK(answer["unit"]["windows"] == stage["count"]);
   const json& budget = document.at(json::json_pointer(answer["budget"]["pointer"].get<std::string>()));
   double share = 0, ms = 0;
   for (const json& bin : answer["budget"]["bins"]) {
     const double ns = budget[bin["bin"].get<std::string>() + "_ns"];
-    CHECK(bin["share"].get<double>() == Catch::Approx(ns / budget["wall_ns"].get<double>()));
+    CHECK(bin["share"].get<double>() == Approx(ns / budget["wall_ns"].get<double>()).margin(1e-4));
     share += bin["share"].get<double>();
     ms += bin["ms"].get<double>();
   }
-  CHECK(share == Catch::Approx(1));
-  CHECK(ms == Catch::Approx(answer["budget"]["window_ms"].get<double>()));
+  CHECK(share == Approx(1).margin(1e-3));
+  CHECK(ms == Approx(answer["budget"]["window_ms"].get<double>()).margin(1e-5));
   CHECK(answer["findings"][0]["rule"] == document["findings"][0]["rule"]);
   CHECK(answer["findings"][0]["message"] == document["findings"][0]["message"]);
 }

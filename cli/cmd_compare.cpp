@@ -80,7 +80,7 @@ int compare(CompareFlags& flags) {
 void add_compare(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<CompareFlags>();
   CLI::App* verb = app.add_subcommand("compare", "Say what changed from some runs to others, and whether it is real");
-  verb->add_option("runs", flags->a, std::string("of side A; without --to two runs, A and B: ") + kRunOrCaptureHelp)
+  verb->add_option("runs", flags->a, std::string("two runs, A and B; with --to the runs of side A. Each is ") + kRunOrCaptureHelp)
       ->required()
       ->type_name("RUN");
   verb->add_option("--to", flags->b, "the runs of side B")->type_name("RUN");

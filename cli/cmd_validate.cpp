@@ -81,7 +81,7 @@ void add_validate(CLI::App& app, std::function<int()>& action) {
   CLI::App* verb = app.add_subcommand(
       "validate", "Check run.json, compare.json, suite.json and answers against their schemas, and runs for contradictions");
   verb->add_option("files", flags->files,
-                   std::string("run.json, compare.json or suite.json files, answers of --json, - for standard input, or runs: ") + kRunHelp)
+                   "run.json, compare.json or suite.json files, answers of --json, - for standard input, or runs as other verbs take them")
       ->type_name("RUN")
       ->required();
   add_ledger_flag(*verb, flags->ledger);

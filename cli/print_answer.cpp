@@ -1,6 +1,8 @@
 #include "cli/print_answer.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -11,12 +13,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array<std::string_view, 4> kFirstFiles = {"run.json", "report.html", "report.md", "stakeholder_summary.md"};
+constexpr std::string_view kReportPage = "report.html", kLogs = "logs";
+
 // What one opens first goes first: run.json, the reports, other files of the bundle itself, the captures, logs.
-int rank_of(const fs::path& file) {
-  if (file == "run.json") return 0;
-  if (file == "report.html" || file == "report.md" || file == "stakeholder_summary.md") return 1;
-  if (!file.has_parent_path()) return 2;
-  return *file.begin() == "logs" ? 4 : 3;
+std::ptrdiff_t rank_of(const fs::path& file) {
+  const auto first = std::find(kFirstFiles.begin(), kFirstFiles.end(), file.string());
+  const std::ptrdiff_t rank = first - kFirstFiles.begin();
+  if (first != kFirstFiles.end() || !file.has_parent_path()) return rank;
+  return rank + (file.begin()->string() == kLogs ? 2 : 1);
 }
 
 std::vector<std::string> files_below(const fs::path& folder) {
@@ -71,9 +76,9 @@ void print_answer_lines(const exporters::Answer& answer) {
   }
   if (answer.bundle.empty()) return;
   const fs::path bundle = short_path(answer.bundle);
-  const bool page = std::find(answer.files.begin(), answer.files.end(), "report.html") != answer.files.end();
-  write_path(page ? bundle / "report.html" : bundle);
-  write_out("{}\n", answer.bundle_state.empty() || answer.bundle_state == "whole" ? "" : " (" + answer.bundle_state + ")");
+  const bool page = std::find(answer.files.begin(), answer.files.end(), kReportPage) != answer.files.end();
+  write_path(page ? bundle / kReportPage : bundle);
+  write_out("{}\n", answer.bundle_state.empty() ? "" : " (" + answer.bundle_state + ")");
 }
 
 }  // namespace nl::cli

@@ -55,8 +55,9 @@ inline std::string_view json_within_bounds(std::string_view text, const std::str
 
 // What the parser of JSON found wrong, without its own number for that: "[json.exception.parse_error.101] parse error at line 1 …".
 inline std::string json_fault(std::string_view what) {
-  const std::size_t end = what.find("] ");
-  return std::string(what.starts_with("[json.exception.") && end != std::string_view::npos ? what.substr(end + 2) : what);
+  constexpr std::string_view kNumber = "[json.exception.", kEnd = "] ";
+  const std::size_t end = what.find(kEnd);
+  return std::string(what.starts_with(kNumber) && end != std::string_view::npos ? what.substr(end + kEnd.size()) : what);
 }
 
 }  // namespace nl

@@ -17,9 +17,6 @@ namespace {
 
 constexpr const char* kNamesOfRuns = "name a bundle, its run.json, or a run as `nl-stage ls` lists it";
 
-// These name no file, whatever lies in the folder: "./last" does.
-bool is_of_ledger(const std::string& name) { return name == "last" || name.starts_with("last~") || name.starts_with("tag:"); }
-
 bool is_bundle(const fs::path& path) {
   std::error_code ignored;
   return fs::is_directory(path, ignored) && fs::exists(path / "run.json", ignored);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/run.h"
 #include "runs/ledger/ledger.h"
@@ -25,7 +26,10 @@ struct FoundRun {
   std::filesystem::path run_json() const;  // of a bundle and of a run.json
 };
 
-// `last`, `last~2` and `tag:NAME` are runs of the ledger at `ledger` (empty: the default one). Anything else is the bundle or file of that path, where
+// `last`, `last~2`, `tag:NAME`: these name no file, whatever lies in the folder; "./last" does.
+bool is_of_ledger(std::string_view name);
+
+// Those are runs of the ledger at `ledger` (empty: the default one). Anything else is the bundle or file of that path, where
 // there is one, else a run of the ledger by its id, the beginning of it or its name, else a folder of captures. Throws Error(kInput) where it is nothing
 // of that.
 FoundRun find_run(const std::string& name, const std::string& ledger = {});

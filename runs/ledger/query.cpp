@@ -8,6 +8,7 @@
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/process/activity.h"
+#include "runs/ledger/find_run.h"
 #include "runs/ledger/full_text.h"
 #include "runs/ledger/ledger.h"
 
@@ -204,6 +205,8 @@ std::vector<LedgerEntry> Ledger::select_entries(const std::string& conditions, c
   add_tags(*connection_, entries);
   return entries;
 }
+
+bool is_of_ledger(std::string_view name) { return name == kLast || name.starts_with(kBeforeLast) || name.starts_with(kTagPrefix); }
 
 std::optional<LedgerEntry> Ledger::find(const std::string& run_id) {
   std::vector<LedgerEntry> found = select_entries("WHERE run_id = ?", {run_id});

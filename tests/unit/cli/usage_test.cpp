@@ -70,7 +70,9 @@ TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
   CHECK(refused({"run", "--nmae=x"}).message == "unknown flag '--nmae'");
   CHECK(refused({"run", "--nmae=x"}).fix == "did you mean '--name'?");
   CHECK(refused({"validate"}).fix ==
-        "add FILE: run.json, compare.json or suite.json files, or the folders of bundles; `nl-stage validate --help` has examples");
+        "add RUN: run.json, compare.json or suite.json files, answers of --json, - for standard input, or runs as other verbs take them; "
+        "`nl-stage "
+        "validate --help` has examples");
   CHECK(refused({"doctor", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"doctor", "--set", "run.top_n_kernels=3", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"run", "-x"}).message == "unknown flag '-x'");

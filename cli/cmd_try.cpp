@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cli/exit_status.h"
+#include "cli/ledger_flags.h"
 #include "cli/output.h"
 #include "cli/print_result.h"
 #include "cli/run_flags.h"

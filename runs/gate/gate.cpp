@@ -70,6 +70,17 @@ std::vector<GateChange> changes(const Expectations& before, const Expectations& 
   return out;
 }
 
+// Of whole keys: many end in the same word. Empty: none is near.
+std::string nearest_key(const std::string& wanted, const std::vector<std::string>& keys) {
+  constexpr std::size_t kMostSlips = 4, kLongestKey = 256;
+  std::string nearest;
+  if (wanted.size() > kLongestKey) return nearest;
+  std::size_t slips = kMostSlips;
+  for (const std::string& key : keys)
+    if (const std::size_t distance = edit_distance(wanted, key); distance < slips) nearest = key, slips = distance;
+  return nearest;
+}
+
 // A pattern that nothing fits is a slip of the pen: nothing would be expected.
 void refuse_unknown_metrics(const std::vector<std::string>& patterns, const std::vector<analysis::GateRun>& runs) {
   std::vector<std::string> keys;
@@ -77,7 +88,7 @@ void refuse_unknown_metrics(const std::vector<std::string>& patterns, const std:
     for (const RunMetric& metric : run.metrics) keys.push_back(metric.key);
   for (const std::string& pattern : patterns) {
     if (std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return analysis::key_matches(key, pattern); })) continue;
-    const std::string near = nearest_name(pattern, keys);
+    const std::string near = nearest_key(pattern, keys);
     throw Error(ErrorKind::kUsage, fmt::format("no metric of these runs is '{}'", pattern), "--metric",
                 near.empty() ? "`nl-stage gate RUN --list` lists them" : fmt::format("did you mean '{}'?", near));
   }

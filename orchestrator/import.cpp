@@ -84,6 +84,8 @@ bool needs_capture(const std::string& name) {
                      [&](const parsers::Format* format) { return format->name == name && format->gives >= Gives::kCounters; });
 }
 
+}  // namespace
+
 void check_inputs(const ImportRequest& request) {
   bool any = false, capture = false;
   for (const auto& [name, files] : request.files) {
@@ -105,6 +107,8 @@ void check_inputs(const ImportRequest& request) {
       if (const auto found = request.files.find(format->name); found != request.files.end())
         refuse_two_runs(found->second, request.found_in_folder);
 }
+
+namespace {
 
 std::string name_of(const ImportSource& source) {
   NameSources names{fs::absolute(source.files.front()).lexically_normal()};

@@ -33,7 +33,7 @@ std::string sql_from_stdin() {
   return sql;
 }
 
-int print_schema(const QueryFlags& flags) {
+int print_tables(const QueryFlags& flags) {
   if (flags.json) write_data(query::schema_json());
   else write_text(query::schema_text(line_width()));
   return 0;
@@ -55,7 +55,7 @@ void print_answer(const query::Answer& answer, const QueryFlags& flags) {
 }
 
 int ask(const QueryFlags& flags) {
-  if (flags.schema) return print_schema(flags);
+  if (flags.schema) return print_tables(flags);
   check(flags);
   const orchestrator::Interrupts interrupts;
   query::Limits limits;

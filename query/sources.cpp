@@ -118,7 +118,8 @@ void with_trace(const orchestrator::ImportRequest& request, Needs needs, const s
   const bool whole = (needs & kWholeTrace) != 0;
   if (gives == Gives::kNsysExport && !parsers::is_report(*capture->format, capture->files[0])) {
     Trace trace = parsers::read_nsys_sqlite(capture->files[0], tables_for(needs));
-    return use(whole ? completed(std::move(trace), sources, request.config) : trace);
+    if (whole) trace = completed(std::move(trace), sources, request.config);
+    return use(trace);
   }
   if (gives == Gives::kCollectorTraces)
     return use(completed(parsers::read_collector_traces(capture->files, parsers::CallRows::kAll), sources, request.config));

@@ -38,9 +38,10 @@ struct WindowList {
 };
 
 struct Sources {
-  const Trace* trace = nullptr;         // null: no table asked for it
-  const WindowList* windows = nullptr;  // likewise,
-  const IdleTime* idle = nullptr;       // and likewise
+  // Null: no table asked for it.
+  const Trace* trace = nullptr;
+  const WindowList* windows = nullptr;
+  const IdleTime* idle = nullptr;
   const Run* run = nullptr;
 };
 

@@ -42,6 +42,7 @@ struct Value {
   static Value of(std::string_view value) { return {Kind::kText, 0, 0, value}; }
   static Value passing(std::string_view value) { return {Kind::kPassingText, 0, 0, value}; }
   static Value null() { return {}; }
+  static Value count(std::uint64_t value) { return of(static_cast<std::int64_t>(value)); }  // and numbers of things
 
   // Empty texts, and what is not known, are NULL.
   static Value known(std::string_view value) { return value.empty() ? null() : of(value); }

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "model/comparison.h"
 #include "model/run_metrics.h"
 #include "model/words.h"
 #include "query/tables/run_rows.h"
@@ -9,8 +10,6 @@ namespace nl::query {
 namespace {
 
 using enum ColumnType;
-
-Value whole(std::uint64_t number) { return Value::of(static_cast<std::int64_t>(number)); }
 
 struct FindingRow {
   const Finding* finding = nullptr;
@@ -47,11 +46,6 @@ std::string_view scope_of(const RunMetricInfo& info) {
   return kScopes[static_cast<std::size_t>(info.scope)];
 }
 
-std::string_view better_of(const RunMetricInfo& info) {
-  constexpr std::string_view kBetter[] = {"", "lower", "higher"};
-  return kBetter[static_cast<std::size_t>(info.better)];
-}
-
 }  // namespace
 
 Table findings_table() {
@@ -60,7 +54,7 @@ Table findings_table() {
   };
   return {"findings",
           "a conclusion about the run; what is worth the most first, those about the measurement last",
-          {each("id", kInteger, "", "its place in /findings of run.json", [](const FindingRow& row) { return whole(row.id); }),
+          {each("id", kInteger, "", "its place in /findings of run.json", [](const FindingRow& row) { return Value::count(row.id); }),
            each("rule", kText, "", "the rule that concludes it", [](const FindingRow& row) { return Value::known(row.finding->rule); }),
            each("scope", kText, "", "run, stage, kernel or operator",
                 [](const FindingRow& row) { return Value::of(key_of(row.finding->scope)); }),
@@ -99,11 +93,11 @@ Table evidence_table() {
   return {
       "evidence",
       "one thing that was checked for a finding",
-      {each("finding", kInteger, "", "findings.id", [](const EvidenceRow& row) { return whole(row.id); }),
+      {each("finding", kInteger, "", "findings.id", [](const EvidenceRow& row) { return Value::count(row.id); }),
        each("rule", kText, "", "of the finding", [](const EvidenceRow& row) { return Value::known(row.finding->rule); }),
        each("text", kText, "", "what was seen", [](const EvidenceRow& row) { return Value::known(row.evidence->text); }),
        each("held", kInteger, "", "1: it speaks for the finding; 0: it was checked and does not hold; NULL: not captured",
-            [](const EvidenceRow& row) { return row.evidence->known ? whole(row.evidence->held) : Value::null(); }),
+            [](const EvidenceRow& row) { return row.evidence->known ? Value::count(row.evidence->held) : Value::null(); }),
        each("reference", kText, "", "pointer into run.json", [](const EvidenceRow& row) { return Value::known(row.evidence->reference); }),
        each("start_ns", kInteger, "ns", "where in the capture to look: from",
             [](const EvidenceRow& row) { return Value::known(row.evidence->window_start_ns); }),
@@ -123,9 +117,9 @@ Table figures_table() {
        figure("unit", kText, "ms, µs, tokens/s, J; NULL: a count, or a share of 1",
               [](const RunMetric& row) { return Value::known(key_of(row.info->unit)); }),
        figure("scope", kText, "run, stage or kernel", [](const RunMetric& row) { return Value::of(scope_of(*row.info)); }),
-       figure("better", kText, "lower or higher; NULL: neither", [](const RunMetric& row) { return Value::known(better_of(*row.info)); }),
+       figure("better", kText, "lower, higher or neither", [](const RunMetric& row) { return Value::of(key_of(row.info->better)); }),
        figure("unprofiled", kInteger, "1: of unprofiled passes; 0: of the trace",
-              [](const RunMetric& row) { return whole(row.unprofiled); }),
+              [](const RunMetric& row) { return Value::count(row.unprofiled); }),
        figure("title", kText, "as reports name it", [](const RunMetric& row) { return Value::known(row.info->title); }),
        figure("help", kText, "what it is", [](const RunMetric& row) { return Value::known(row.info->help); })},
       kRun,

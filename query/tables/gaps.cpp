@@ -96,17 +96,15 @@ class Gaps : public Rows {
   StackText texts_;
 };
 
-Value whole(std::uint64_t number) { return Value::of(static_cast<std::int64_t>(number)); }
-
 Value call_name(const Gaps& gaps, const ApiCall* call) {
   return call != nullptr ? Value::known(gaps.trace().strings[call->name]) : Value::null();
 }
 
 std::vector<Column> columns_of_gap() {
   return {
-      column<Gaps>("id", kInteger, "", "number of the row", [](const Gaps&, std::size_t row) { return whole(row); }),
+      column<Gaps>("id", kInteger, "", "number of the row", [](const Gaps&, std::size_t row) { return Value::count(row); }),
       column<Gaps>("gap", kInteger, "", "the idle time between two pieces of work: rows of one gap differ in bin or window",
-                   [](const Gaps& gaps, std::size_t row) { return whole(gaps.at(row).gap); }),
+                   [](const Gaps& gaps, std::size_t row) { return Value::count(gaps.at(row).gap); }),
       column<Gaps>("bin", kText, "",
                    "why the GPU is idle: queue_wait, sync_blocked, launch_starved, launch_latency, other_host or residual, as in windows",
                    [](const Gaps& gaps, std::size_t row) {
@@ -130,13 +128,14 @@ std::vector<Column> columns_of_gap() {
                      return device != analysis::kNoDevice ? Value::of(std::int64_t{device}) : Value::null();
                    }),
       column<Gaps>("pid", kInteger, "", "number of its process",
-                   [](const Gaps& gaps, std::size_t row) { return whole(gaps.lane(row).pid); }),
+                   [](const Gaps& gaps, std::size_t row) { return Value::count(gaps.lane(row).pid); }),
       column<Gaps>(
           "stage", kText, "", "the innermost stage",
           [](const Gaps& gaps, std::size_t row) { return Value::of(std::string_view(gaps.windows().stage_of(gaps.at(row).window))); }),
-      column<Gaps>("window", kInteger, "", "windows.id", [](const Gaps& gaps, std::size_t row) { return whole(gaps.at(row).window); }),
+      column<Gaps>("window", kInteger, "", "windows.id",
+                   [](const Gaps& gaps, std::size_t row) { return Value::count(gaps.at(row).window); }),
       column<Gaps>("warmup", kInteger, "", "1: in a warm-up iteration",
-                   [](const Gaps& gaps, std::size_t row) { return whole(gaps.window(row).warmup); }),
+                   [](const Gaps& gaps, std::size_t row) { return Value::count(gaps.window(row).warmup); }),
   };
 }
 
@@ -152,22 +151,23 @@ std::vector<Column> columns_around_gap() {
                      const std::uint32_t work = gaps.at(row).after;
                      return work != kNone ? Value::known(gaps.slices().short_name(work)) : Value::null();
                    }),
-      column<Gaps>(
-          "before_id", kInteger, "", "slices.id of the work before",
-          [](const Gaps& gaps, std::size_t row) { return gaps.at(row).before != kNone ? whole(gaps.at(row).before) : Value::null(); }),
+      column<Gaps>("before_id", kInteger, "", "slices.id of the work before",
+                   [](const Gaps& gaps, std::size_t row) {
+                     return gaps.at(row).before != kNone ? Value::count(gaps.at(row).before) : Value::null();
+                   }),
       column<Gaps>(
           "after_id", kInteger, "", "slices.id of the work after",
-          [](const Gaps& gaps, std::size_t row) { return gaps.at(row).after != kNone ? whole(gaps.at(row).after) : Value::null(); }),
+          [](const Gaps& gaps, std::size_t row) { return gaps.at(row).after != kNone ? Value::count(gaps.at(row).after) : Value::null(); }),
       column<Gaps>("call_before", kText, "", "the CUDA call that the launching thread made last before call_after",
                    [](const Gaps& gaps, std::size_t row) { return call_name(gaps, gaps.call_before(row)); }),
       column<Gaps>("call_after", kText, "", "the CUDA call that launched the work after it; NULL: not in the capture",
                    [](const Gaps& gaps, std::size_t row) { return call_name(gaps, gaps.call_after(row)); }),
       column<Gaps>("samples", kInteger, "", "samples of the launching thread in it",
-                   [](const Gaps& gaps, std::size_t row) { return whole(gaps.seen(row).samples); }),
+                   [](const Gaps& gaps, std::size_t row) { return Value::count(gaps.seen(row).samples); }),
       column<Gaps>("stack", kInteger, "", "stacks.id that most of them have; NULL: none",
                    [](const Gaps& gaps, std::size_t row) {
                      const std::uint32_t stack = gaps.seen(row).stack;
-                     return stack != kNone ? whole(stack) : Value::null();
+                     return stack != kNone ? Value::count(stack) : Value::null();
                    }),
       column<Gaps>("code", kText, "", "the innermost frame of that stack: function (file:line)",
                    [](const Gaps& gaps, std::size_t row) { return gaps.texts().innermost(gaps.seen(row).stack); }),

@@ -44,8 +44,6 @@ using enum ColumnType;
 constexpr std::string_view kNotSampled =
     "the host was not sampled; nl-stage run --config deep samples Python, nsys profile --sample=process-tree native code";
 
-Value whole(std::uint64_t number) { return Value::of(static_cast<std::int64_t>(number)); }
-
 class Stacks : public Rows {
  public:
   explicit Stacks(const Sources& sources) : host_(sources.trace->host), texts_(host_), samples_(host_.stacks.size(), 0) {
@@ -127,7 +125,7 @@ Value of_frame(const HostFrame* frame, std::string HostFrame::* text) {
   return frame != nullptr ? Value::known(frame->*text) : Value::null();
 }
 
-Value line_of(const HostFrame* frame) { return frame != nullptr && frame->line != 0 ? whole(frame->line) : Value::null(); }
+Value line_of(const HostFrame* frame) { return frame != nullptr && frame->line != 0 ? Value::count(frame->line) : Value::null(); }
 
 template <class Source>
 std::unique_ptr<Rows> opened(const Sources& sources) {
@@ -139,11 +137,11 @@ std::unique_ptr<Rows> opened(const Sources& sources) {
 Table stacks_table() {
   Table table{"stacks",
               "a stack of the host that was sampled, each once",
-              {column<Stacks>("id", kInteger, "", "number of the stack", [](const Stacks&, std::size_t row) { return whole(row); }),
+              {column<Stacks>("id", kInteger, "", "number of the stack", [](const Stacks&, std::size_t row) { return Value::count(row); }),
                column<Stacks>("samples", kInteger, "", "how many samples of the capture have it",
-                              [](const Stacks& all, std::size_t row) { return whole(all.samples(row)); }),
+                              [](const Stacks& all, std::size_t row) { return Value::count(all.samples(row)); }),
                column<Stacks>("depth", kInteger, "", "how many frames it has",
-                              [](const Stacks& all, std::size_t row) { return whole(all.depth(row)); }),
+                              [](const Stacks& all, std::size_t row) { return Value::count(all.depth(row)); }),
                column<Stacks>("function", kText, "", "the innermost function",
                               [](const Stacks& all, std::size_t row) { return of_frame(all.frame(row), &HostFrame::function); }),
                column<Stacks>("file", kText, "", "its file, or the library of a native function",
@@ -163,37 +161,37 @@ Table stacks_table() {
 }
 
 Table samples_table() {
-  return {
-      "samples",
-      "one moment at which a thread of the host was looked at",
-      {column<Samples>("time_ns", kInteger, "ns", "when, since the start of the capture",
-                       [](const Samples& all, std::size_t row) { return Value::of(all.at(row).time_ns); }),
-       column<Samples>("pid", kInteger, "", "number of its process",
-                       [](const Samples& all, std::size_t row) { return whole(all.at(row).pid); }),
-       column<Samples>("tid", kInteger, "", "number of its thread",
-                       [](const Samples& all, std::size_t row) { return whole(all.at(row).tid); }),
-       column<Samples>("thread", kText, "", "name of the thread",
-                       [](const Samples& all, std::size_t row) {
-                         const Thread* thread = all.thread(row);
-                         return thread != nullptr ? Value::known(thread->name) : Value::null();
-                       }),
-       column<Samples>("stack", kInteger, "", "stacks.id", [](const Samples& all, std::size_t row) { return whole(all.at(row).stack); }),
-       column<Samples>("code", kText, "", "its innermost frame: function (file:line)",
-                       [](const Samples& all, std::size_t row) { return all.texts().innermost(all.at(row).stack); }),
-       column<Samples>("stage", kText, "", "the innermost stage of the thread then",
-                       [](const Samples& all, std::size_t row) {
-                         const std::uint32_t window = all.window(row);
-                         return window != kNone ? Value::of(std::string_view(all.windows().stage_of(window))) : Value::null();
-                       }),
-       column<Samples>("window", kInteger, "", "windows.id",
-                       [](const Samples& all, std::size_t row) {
-                         const std::uint32_t window = all.window(row);
-                         return window != kNone ? whole(window) : Value::null();
-                       })},
-      kTrace,
-      1e4,
-      opened<Samples>,
-      kNotSampled};
+  return {"samples",
+          "one moment at which a thread of the host was looked at",
+          {column<Samples>("time_ns", kInteger, "ns", "when, since the start of the capture",
+                           [](const Samples& all, std::size_t row) { return Value::of(all.at(row).time_ns); }),
+           column<Samples>("pid", kInteger, "", "number of its process",
+                           [](const Samples& all, std::size_t row) { return Value::count(all.at(row).pid); }),
+           column<Samples>("tid", kInteger, "", "number of its thread",
+                           [](const Samples& all, std::size_t row) { return Value::count(all.at(row).tid); }),
+           column<Samples>("thread", kText, "", "name of the thread",
+                           [](const Samples& all, std::size_t row) {
+                             const Thread* thread = all.thread(row);
+                             return thread != nullptr ? Value::known(thread->name) : Value::null();
+                           }),
+           column<Samples>("stack", kInteger, "", "stacks.id",
+                           [](const Samples& all, std::size_t row) { return Value::count(all.at(row).stack); }),
+           column<Samples>("code", kText, "", "its innermost frame: function (file:line)",
+                           [](const Samples& all, std::size_t row) { return all.texts().innermost(all.at(row).stack); }),
+           column<Samples>("stage", kText, "", "the innermost stage of the thread then",
+                           [](const Samples& all, std::size_t row) {
+                             const std::uint32_t window = all.window(row);
+                             return window != kNone ? Value::of(std::string_view(all.windows().stage_of(window))) : Value::null();
+                           }),
+           column<Samples>("window", kInteger, "", "windows.id",
+                           [](const Samples& all, std::size_t row) {
+                             const std::uint32_t window = all.window(row);
+                             return window != kNone ? Value::count(window) : Value::null();
+                           })},
+          kTrace,
+          1e4,
+          opened<Samples>,
+          kNotSampled};
 }
 
 Table gpu_samples_table() {
@@ -208,7 +206,8 @@ Table gpu_samples_table() {
        column<GpuSamples>("duration_ns", kInteger, "ns", "how long it took",
                           [](const GpuSamples& all, std::size_t row) {
                             const auto at = all.at(row);
-                            return at.sample < at.series.duration_ns.size() ? whole(at.series.duration_ns[at.sample]) : Value::null();
+                            return at.sample < at.series.duration_ns.size() ? Value::count(at.series.duration_ns[at.sample])
+                                                                            : Value::null();
                           }),
        column<GpuSamples>("gpu", kInteger, "", "number of the GPU",
                           [](const GpuSamples& all, std::size_t row) { return Value::of(std::int64_t{all.at(row).series.device}); }),

@@ -10,8 +10,6 @@ namespace {
 
 using enum ColumnType;
 
-Value whole(std::uint64_t number) { return Value::of(static_cast<std::int64_t>(number)); }
-
 struct KernelRow {
   const KernelEntry* kernel = nullptr;
   std::size_t id = 0;
@@ -88,7 +86,7 @@ Table kernels_table() {
       "kernels",
       "a kernel on one GPU, with all its launches in the capture, warm-up included",
       {kernel_column("id", kInteger, "", "number of the row, as in run.json: the most time first",
-                     [](const KernelRow& row) { return whole(row.id); }),
+                     [](const KernelRow& row) { return Value::count(row.id); }),
        kernel_column("name", kText, "", "demangled, with its arguments",
                      [](const KernelRow& row) { return Value::known(row.kernel->name); }),
        kernel_column("short_name", kText, "", "the function alone",
@@ -97,9 +95,9 @@ Table kernels_table() {
                      [](const KernelRow& row) { return Value::of(key_of(row.kernel->kind)); }),
        kernel_column("gpu", kInteger, "", "number of the GPU",
                      [](const KernelRow& row) { return Value::of(std::int64_t{row.kernel->device}); }),
-       kernel_column("calls", kInteger, "", "how often it ran", [](const KernelRow& row) { return whole(row.kernel->time.count); }),
+       kernel_column("calls", kInteger, "", "how often it ran", [](const KernelRow& row) { return Value::count(row.kernel->time.count); }),
        kernel_column("graph_calls", kInteger, "", "of them, nodes of CUDA graphs",
-                     [](const KernelRow& row) { return whole(row.kernel->graph_calls); }),
+                     [](const KernelRow& row) { return Value::count(row.kernel->graph_calls); }),
        kernel_column("total_ns", kInteger, "ns", "of all calls", [](const KernelRow& row) { return Value::of(row.kernel->time.total_ns); }),
        kernel_column("mean_ns", kReal, "ns", "of a call", [](const KernelRow& row) { return Value::of(row.kernel->time.mean_ns); }),
        kernel_column("median_ns", kReal, "ns", "of a call", [](const KernelRow& row) { return Value::of(row.kernel->time.median_ns); }),
@@ -135,14 +133,14 @@ Table kernel_stages_table() {
   return {
       "kernel_stages",
       "a kernel in one stage: the innermost around its launch, decode steps counted as decode",
-      {each("kernel", kInteger, "", "kernels.id", [](const StageRow& row) { return whole(row.id); }),
+      {each("kernel", kInteger, "", "kernels.id", [](const StageRow& row) { return Value::count(row.id); }),
        each("name", kText, "", "of the kernel", [](const StageRow& row) { return Value::known(row.kernel->name); }),
        each("short_name", kText, "", "the function alone", [](const StageRow& row) { return Value::known(row.kernel->short_name); }),
        each("kind", kText, "", "what the kernel does, by its name",
             [](const StageRow& row) { return Value::of(key_of(row.kernel->kind)); }),
        each("gpu", kInteger, "", "number of the GPU", [](const StageRow& row) { return Value::of(std::int64_t{row.kernel->device}); }),
        each("stage", kText, "", "the stage; other: launched in none", [](const StageRow& row) { return Value::known(row.split->stage); }),
-       each("calls", kInteger, "", "launched in it, warm-up included", [](const StageRow& row) { return whole(row.split->calls); }),
+       each("calls", kInteger, "", "launched in it, warm-up included", [](const StageRow& row) { return Value::count(row.split->calls); }),
        each("total_ns", kInteger, "ns", "of those calls", [](const StageRow& row) { return Value::of(row.split->total_ns); })},
       kRun,
       2000,

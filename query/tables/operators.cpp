@@ -5,8 +5,6 @@ namespace {
 
 using enum ColumnType;
 
-Value whole(std::uint64_t number) { return Value::of(static_cast<std::int64_t>(number)); }
-
 struct OperatorRow {
   const OperatorTable* table = nullptr;
   const OperatorEntry* entry = nullptr;
@@ -46,7 +44,7 @@ Table operators_table() {
            each("name", kText, "", "aten::mm", [](const OperatorRow& row) { return Value::known(row.entry->name); }),
            each("type", kText, "", "what it computes: matmul, attention, norm, …",
                 [](const OperatorRow& row) { return Value::known(row.entry->type); }),
-           each("calls", kInteger, "", "how often it was called", [](const OperatorRow& row) { return whole(row.entry->calls); }),
+           each("calls", kInteger, "", "how often it was called", [](const OperatorRow& row) { return Value::count(row.entry->calls); }),
            each("total_ns", kInteger, "ns", "host time, operators inside included; NULL: not measured",
                 [](const OperatorRow& row) { return host_time(*row.entry, row.entry->total_ns); }),
            each("self_ns", kInteger, "ns", "host time without operators inside: sums use this one",
@@ -65,25 +63,26 @@ Table layers_table() {
   const auto each = [](std::string_view name, ColumnType type, std::string_view unit, std::string_view help, auto read) {
     return of_item<LayerRow>(name, type, unit, help, read);
   };
-  return {"layers",
-          "a module of the model, with all its calls",
-          {each("name", kText, "", "model.layers.3.mlp", [](const LayerRow& row) { return Value::known(row.layer->name); }),
-           each("type", kText, "", "its class, where the workload says so: LlamaMLP",
-                [](const LayerRow& row) { return Value::known(row.layer->type); }),
-           each("depth", kInteger, "", "in the tree of modules, from 0", [](const LayerRow& row) { return whole(row.layer->depth); }),
-           each("calls", kInteger, "", "how often it was called", [](const LayerRow& row) { return whole(row.layer->calls); }),
-           each("total_ns", kInteger, "ns", "host time, modules inside included",
-                [](const LayerRow& row) { return Value::of(row.layer->total_ns); }),
-           each("self_ns", kInteger, "ns", "host time without modules inside",
-                [](const LayerRow& row) { return Value::of(row.layer->self_ns); }),
-           each("gpu_total_ns", kInteger, "ns", "kernels and copies launched inside; NULL: no GPU data",
-                [](const LayerRow& row) { return Value::known(row.layer->cuda_total_ns); }),
-           each("gpu_self_ns", kInteger, "ns", "of them, those launched in no module inside",
-                [](const LayerRow& row) { return Value::known(row.layer->cuda_self_ns); })},
-          kRun,
-          500,
-          open_items<LayerRow, layers_of>,
-          "no modules of the model are marked; docs/operators.md says what marks them"};
+  return {
+      "layers",
+      "a module of the model, with all its calls",
+      {each("name", kText, "", "model.layers.3.mlp", [](const LayerRow& row) { return Value::known(row.layer->name); }),
+       each("type", kText, "", "its class, where the workload says so: LlamaMLP",
+            [](const LayerRow& row) { return Value::known(row.layer->type); }),
+       each("depth", kInteger, "", "in the tree of modules, from 0", [](const LayerRow& row) { return Value::count(row.layer->depth); }),
+       each("calls", kInteger, "", "how often it was called", [](const LayerRow& row) { return Value::count(row.layer->calls); }),
+       each("total_ns", kInteger, "ns", "host time, modules inside included",
+            [](const LayerRow& row) { return Value::of(row.layer->total_ns); }),
+       each("self_ns", kInteger, "ns", "host time without modules inside",
+            [](const LayerRow& row) { return Value::of(row.layer->self_ns); }),
+       each("gpu_total_ns", kInteger, "ns", "kernels and copies launched inside; NULL: no GPU data",
+            [](const LayerRow& row) { return Value::known(row.layer->cuda_total_ns); }),
+       each("gpu_self_ns", kInteger, "ns", "of them, those launched in no module inside",
+            [](const LayerRow& row) { return Value::known(row.layer->cuda_self_ns); })},
+      kRun,
+      500,
+      open_items<LayerRow, layers_of>,
+      "no modules of the model are marked; docs/operators.md says what marks them"};
 }
 
 }  // namespace nl::query

@@ -211,8 +211,6 @@ Value of_launch(const Slices& slices, std::size_t row, Value (*read)(const Slice
   return api != kNone ? read(slices, row, slices.trace().api_calls[api]) : Value::null();
 }
 
-Value whole(std::uint64_t number) { return Value::of(static_cast<std::int64_t>(number)); }
-
 using enum ColumnType;
 
 // What it is and when.
@@ -220,9 +218,9 @@ std::vector<Column> columns_of_time() {
   return {
       column<Slices>(
           "id", kInteger, "", "number of the row, the same in every query of one capture",
-          [](const Slices&, std::size_t row) { return whole(row); }, kTrace),
+          [](const Slices&, std::size_t row) { return Value::count(row); }, kTrace),
       column<Slices>("kind", kText, "",
-                     "kernel, copy, set, graph (traced as a whole), call (CUDA), os_call (of at least 5 µs), range (NVTX) or mark",
+                     "kernel, copy, set, graph (captured at graph level), call (CUDA), os_call (of at least 5 µs), range (NVTX) or mark",
                      [](const Slices& slices, std::size_t row) { return Value::of(slices.kind(row)); }),
       column<Slices>("name", kText, "", "as the capturing tool writes it; of a kernel demangled, with its arguments",
                      [](const Slices& slices, std::size_t row) { return Value::known(slices.name(row)); }),
@@ -248,7 +246,7 @@ std::vector<Column> columns_of_place() {
           "pid", kInteger, "", "number of its process",
           [](const Slices& slices, std::size_t row) {
             const std::uint32_t process = slices.process_of(row);
-            return process != kNone ? whole(slices.trace().processes[process].pid) : Value::null();
+            return process != kNone ? Value::count(slices.trace().processes[process].pid) : Value::null();
           },
           kCalls),
       column<Slices>(
@@ -263,7 +261,7 @@ std::vector<Column> columns_of_place() {
           [](const Slices& slices, std::size_t row) {
             std::uint64_t thread = slices.thread_of(row);
             if (const std::uint32_t api = slices.launch_of(row); api != kNone) thread = slices.trace().api_calls[api].thread;
-            return thread < slices.trace().threads.size() ? whole(slices.trace().threads[thread].tid) : Value::null();
+            return thread < slices.trace().threads.size() ? Value::count(slices.trace().threads[thread].tid) : Value::null();
           },
           kCalls),
       column<Slices>(
@@ -282,12 +280,12 @@ std::vector<Column> columns_of_place() {
       column<Slices>("context", kInteger, "", "number of the CUDA context",
                      [](const Slices& slices, std::size_t row) {
                        const Queue* queue = slices.queue_of(row);
-                       return queue != nullptr ? whole(queue->context) : Value::null();
+                       return queue != nullptr ? Value::count(queue->context) : Value::null();
                      }),
       column<Slices>("stream", kInteger, "", "number of the CUDA stream",
                      [](const Slices& slices, std::size_t row) {
                        const Queue* queue = slices.queue_of(row);
-                       return queue != nullptr ? whole(queue->stream) : Value::null();
+                       return queue != nullptr ? Value::count(queue->stream) : Value::null();
                      }),
   };
 }
@@ -305,27 +303,27 @@ std::vector<Column> columns_of_ties() {
       column<Slices>(
           "window", kInteger, "", "windows.id of that execution of the stage",
           [](const Slices& slices, std::size_t row) {
-            return of_window(slices, row, [](const WindowList&, std::uint32_t at) { return whole(at); });
+            return of_window(slices, row, [](const WindowList&, std::uint32_t at) { return Value::count(at); });
           },
           kTrace),
       column<Slices>(
           "warmup", kInteger, "", "1: in a warm-up iteration, which the figures of a run leave out; NULL: in no stage",
           [](const Slices& slices, std::size_t row) {
-            return of_window(slices, row, [](const WindowList& list, std::uint32_t at) { return whole(list.windows[at].warmup); });
+            return of_window(slices, row, [](const WindowList& list, std::uint32_t at) { return Value::count(list.windows[at].warmup); });
           },
           kTrace),
       column<Slices>(
           "correlation", kInteger, "", "the number that ties a call and its GPU work, within a process",
           [](const Slices& slices, std::size_t row) {
-            if (const ApiCall* call = slices.call_at(row)) return whole(call->correlation);
-            return of_launch(slices, row, [](const Slices&, std::size_t, const ApiCall& call) { return whole(call.correlation); });
+            if (const ApiCall* call = slices.call_at(row)) return Value::count(call->correlation);
+            return of_launch(slices, row, [](const Slices&, std::size_t, const ApiCall& call) { return Value::count(call.correlation); });
           },
           kCalls),
       column<Slices>(
           "launch_id", kInteger, "", "slices.id of the call that launched the GPU work; NULL: that call is not in the capture",
           [](const Slices& slices, std::size_t row) {
             const std::uint32_t api = slices.launch_of(row);
-            return api != kNone ? whole(slices.row_of(Slices::Part::kApiCall, api)) : Value::null();
+            return api != kNone ? Value::count(slices.row_of(Slices::Part::kApiCall, api)) : Value::null();
           },
           kTrace),
       column<Slices>(
@@ -338,9 +336,9 @@ std::vector<Column> columns_of_ties() {
           kCalls),
       column<Slices>("in_graph", kInteger, "", "1: a node of a CUDA graph; NULL of what is no kernel, copy or set",
                      [](const Slices& slices, std::size_t row) {
-                       if (const Kernel* kernel = slices.kernel_at(row)) return whole(kernel->in_graph);
+                       if (const Kernel* kernel = slices.kernel_at(row)) return Value::count(kernel->in_graph);
                        const MemOp* op = slices.mem_op_at(row);
-                       return op != nullptr ? whole(op->in_graph) : Value::null();
+                       return op != nullptr ? Value::count(op->in_graph) : Value::null();
                      }),
       column<Slices>(
           "graph_node", kInteger, "", "which node of its CUDA graph, counted by nl-stage; NULL: none, or not known where it was made",
@@ -349,7 +347,7 @@ std::vector<Column> columns_of_ties() {
             std::uint32_t node = kNone;
             if (at.part == Slices::Part::kKernel) node = analysis::node_of_kernel(slices.trace(), at.index);
             if (at.part == Slices::Part::kMemOp) node = analysis::node_of_mem_op(slices.trace(), at.index);
-            return node != kNone ? whole(node) : Value::null();
+            return node != kNone ? Value::count(node) : Value::null();
           },
           kTrace),
   };
@@ -369,11 +367,11 @@ std::vector<Column> columns_of_kinds() {
                      [](const Slices& slices, std::size_t row) {
                        return of_shape(slices, row, [](const KernelShape& shape) { return shape.grid.x; });
                      }),
-      column<Slices>("grid_y", kInteger, "", "likewise",
+      column<Slices>("grid_y", kInteger, "", "the same, second dimension",
                      [](const Slices& slices, std::size_t row) {
                        return of_shape(slices, row, [](const KernelShape& shape) { return shape.grid.y; });
                      }),
-      column<Slices>("grid_z", kInteger, "", "likewise",
+      column<Slices>("grid_z", kInteger, "", "the same, third dimension",
                      [](const Slices& slices, std::size_t row) {
                        return of_shape(slices, row, [](const KernelShape& shape) { return shape.grid.z; });
                      }),
@@ -381,11 +379,11 @@ std::vector<Column> columns_of_kinds() {
                      [](const Slices& slices, std::size_t row) {
                        return of_shape(slices, row, [](const KernelShape& shape) { return shape.block.x; });
                      }),
-      column<Slices>("block_y", kInteger, "", "likewise",
+      column<Slices>("block_y", kInteger, "", "the same, second dimension",
                      [](const Slices& slices, std::size_t row) {
                        return of_shape(slices, row, [](const KernelShape& shape) { return shape.block.y; });
                      }),
-      column<Slices>("block_z", kInteger, "", "likewise",
+      column<Slices>("block_z", kInteger, "", "the same, third dimension",
                      [](const Slices& slices, std::size_t row) {
                        return of_shape(slices, row, [](const KernelShape& shape) { return shape.block.z; });
                      }),
@@ -401,19 +399,19 @@ std::vector<Column> columns_of_kinds() {
       column<Slices>("bytes", kInteger, "bytes", "of a copy or set",
                      [](const Slices& slices, std::size_t row) {
                        const MemOp* op = slices.mem_op_at(row);
-                       return op != nullptr ? whole(op->bytes) : Value::null();
+                       return op != nullptr ? Value::count(op->bytes) : Value::null();
                      }),
       column<Slices>("direction", kText, "", "of a copy: h2d, d2h, d2d, peer (another GPU), h2h or other; of a set: set",
                      [](const Slices& slices, std::size_t row) {
                        const MemOp* op = slices.mem_op_at(row);
                        return op != nullptr ? Value::of(kDirections[static_cast<std::size_t>(op->kind)]) : Value::null();
                      }),
-      column<Slices>("from_memory", kText, "", "of a copy: pageable, pinned, device, array, managed",
+      column<Slices>("from_memory", kText, "", "of a copy, its source: pageable, pinned, device, array or managed",
                      [](const Slices& slices, std::size_t row) {
                        const MemOp* op = slices.mem_op_at(row);
                        return op != nullptr ? Value::known(memory_text(op->src_kind)) : Value::null();
                      }),
-      column<Slices>("to_memory", kText, "", "likewise",
+      column<Slices>("to_memory", kText, "", "the same, of its target; of a set the memory that it fills",
                      [](const Slices& slices, std::size_t row) {
                        const MemOp* op = slices.mem_op_at(row);
                        return op != nullptr ? Value::known(memory_text(op->dst_kind)) : Value::null();

@@ -48,8 +48,6 @@ std::vector<std::uint32_t> windows_of_requests(const WindowList& list) {
   return requests;
 }
 
-Value whole(std::uint64_t number) { return Value::of(static_cast<std::int64_t>(number)); }
-
 template <BudgetBin kBin>
 Column bin_column(std::string_view name, std::string_view help) {
   return column<Windows>(name, kReal, "ns", help, [](const Windows& all, std::size_t row) { return all.bin(row, kBin); }, kBins);
@@ -58,7 +56,7 @@ Column bin_column(std::string_view name, std::string_view help) {
 std::vector<Column> columns_of_window() {
   return {
       column<Windows>("id", kInteger, "", "number of the window, by its start",
-                      [](const Windows& all, std::size_t row) { return whole(all.id(row)); }),
+                      [](const Windows& all, std::size_t row) { return Value::count(all.id(row)); }),
       column<Windows>("start_ns", kInteger, "ns", "when it began, since the start of the capture",
                       [](const Windows& all, std::size_t row) { return Value::of(all.window(row).start_ns); }),
       column<Windows>("end_ns", kInteger, "ns", "when it ended, since the start of the capture",
@@ -70,19 +68,19 @@ std::vector<Column> columns_of_window() {
                         const std::uint32_t thread = all.window(row).thread;
                         if (thread >= all.trace().threads.size()) return Value::null();
                         const std::uint32_t process = all.trace().threads[thread].process;
-                        return process < all.trace().processes.size() ? whole(all.trace().processes[process].pid) : Value::null();
+                        return process < all.trace().processes.size() ? Value::count(all.trace().processes[process].pid) : Value::null();
                       }),
       column<Windows>("tid", kInteger, "", "number of its thread",
                       [](const Windows& all, std::size_t row) {
                         const std::uint32_t thread = all.window(row).thread;
-                        return thread < all.trace().threads.size() ? whole(all.trace().threads[thread].tid) : Value::null();
+                        return thread < all.trace().threads.size() ? Value::count(all.trace().threads[thread].tid) : Value::null();
                       }),
       column<Windows>("iteration", kInteger, "", "number of its iteration, from 0; NULL: before the first",
                       [](const Windows& all, std::size_t row) {
-                        return all.window(row).iteration != kNone ? whole(all.window(row).iteration) : Value::null();
+                        return all.window(row).iteration != kNone ? Value::count(all.window(row).iteration) : Value::null();
                       }),
       column<Windows>("warmup", kInteger, "", "1: in a warm-up iteration, which the figures of a run leave out",
-                      [](const Windows& all, std::size_t row) { return whole(all.window(row).warmup); }),
+                      [](const Windows& all, std::size_t row) { return Value::count(all.window(row).warmup); }),
       column<Windows>("tokens", kInteger, "", "of all its sequences, where its range says so",
                       [](const Windows& all, std::size_t row) { return Value::known(all.window(row).tokens); }),
   };
@@ -93,9 +91,9 @@ std::vector<Column> columns_of_stage() {
       column<Windows>("stage", kText, "", "the stage: prefill, decode, decode_step, …",
                       [](const Windows& all, std::size_t row) { return Value::of(std::string_view(all.list().stage_of(all.id(row)))); }),
       column<Windows>("position", kInteger, "", "among the windows of its stage, from 0",
-                      [](const Windows& all, std::size_t row) { return whole(all.list().positions[all.id(row)]); }),
+                      [](const Windows& all, std::size_t row) { return Value::count(all.list().positions[all.id(row)]); }),
       column<Windows>("derived", kInteger, "", "1: decode as the span of its steps, without a range of its own",
-                      [](const Windows& all, std::size_t row) { return whole(all.window(row).derived); }),
+                      [](const Windows& all, std::size_t row) { return Value::count(all.window(row).derived); }),
   };
 }
 

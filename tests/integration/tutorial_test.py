@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""docs/tutorial.md: every command in it runs, and prints what the page quotes.
+"""docs/tutorial.md, or another page: every command in it runs, and prints what the page quotes.
 
-    tutorial_test.py NL_STAGE SOURCE_ROOT
+    tutorial_test.py NL_STAGE SOURCE_ROOT [PAGE]
 
 A block of commands (```sh) may be followed by a block of their output (```text). Each quoted line has to be among the lines
 that the commands print, in that order; … stands for anything. The commands run one after the other in a new folder that has
@@ -37,7 +37,7 @@ def run(commands, folder, environment):
 
 def main():
     nl_stage, root = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    blocks = BLOCK.findall((root / "docs/tutorial.md").read_text())
+    blocks = BLOCK.findall((root / (sys.argv[3] if len(sys.argv) > 3 else "docs/tutorial.md")).read_text())
     faults, commands_run, lines_checked, skipped_blocks = [], 0, 0, 0
     with tempfile.TemporaryDirectory(prefix="nl-stage-tutorial-") as folder:
         os.makedirs(f"{folder}/bin")

@@ -3,6 +3,7 @@
 
 #include "query/connection.h"
 #include "query/table.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/query/asked.h"
 
 using nl::query::Answer;
@@ -98,4 +99,12 @@ TEST_CASE("query schema: each column can be read in every row") {
     INFO(table.name);
     CHECK_NOTHROW(nl::test::asked(nl::test::kLlama, "SELECT * FROM " + std::string(table.name)));
   }
+}
+
+TEST_CASE("query schema: docs/query.md has the tables as they are", "[golden]") {
+  const std::string file = NL_SOURCE_ROOT "/docs/query.md", page = nl::test::read_text(file);
+  const std::size_t begin = page.find("<!-- tables -->\n"), end = page.find("<!-- end of tables -->");
+  REQUIRE(begin < end);
+  REQUIRE(end != std::string::npos);
+  nl::test::check_golden(file, page.substr(0, page.find('\n', begin) + 1) + nl::query::schema_markdown() + page.substr(end));
 }

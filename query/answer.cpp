@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 #include "model/text_table.h"
 #include "model/visible_text.h"
+#include "query/connection.h"
 #include "query/query.h"
 
 namespace nl::query {
@@ -52,6 +56,20 @@ Json json_cell(const Cell& cell) {
 }
 
 }  // namespace
+
+// "total_ns", "sum(duration_ns)", "max(s.end_ns)": what counts and divides has no unit.
+std::string_view unit_of_name(std::string_view name) {
+  for (const std::string_view function : {"sum(", "min(", "max(", "avg(", "total(", "median("})
+    if (name.starts_with(function) && name.ends_with(")"))
+      return unit_of_name(name.substr(function.size(), name.size() - function.size() - 1));
+  if (name.find_first_of(" ()+-*/|") != std::string_view::npos) return {};
+  if (name.ends_with("_per_s")) return {};
+  constexpr auto kEndings = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"_ns", "ns"}, {"_us", "µs"}, {"_ms", "ms"}, {"_s", "s"}, {"_bytes", "bytes"}, {"_share", "of 1"}, {"_pct", "%"}});
+  for (const auto& [ending, unit] : kEndings)
+    if (name.ends_with(ending)) return unit;
+  return name == "bytes" ? name : name == "confidence" ? "of 1" : std::string_view();
+}
 
 std::string answer_text(const Answer& answer, std::size_t width) {
   TextTable table;

@@ -48,8 +48,12 @@ void add_imported(const fs::path& bundle, orchestrator::ImportRequest& request) 
 
 bool has_captures(const fs::path& bundle) {
   std::error_code ignored;
-  return fs::exists(bundle / "nsys" / "run.sqlite", ignored) || fs::exists(bundle / "nsys" / "run.nsys-rep", ignored) ||
-         !orchestrator::collector_files(bundle / "collector").empty();
+  if (fs::exists(bundle / "nsys" / "run.sqlite", ignored) || fs::exists(bundle / "nsys" / "run.nsys-rep", ignored)) return true;
+  const auto files = orchestrator::collector_files(bundle / "collector");  // an import leaves an export there, which lacks the stacks
+  return std::any_of(files.begin(), files.end(), [](const fs::path& file) {
+    const parsers::Format* format = parsers::sniff(file);
+    return format != nullptr && format->gives == Gives::kCollectorTraces;
+  });
 }
 
 orchestrator::ImportRequest request_of(const Subject& subject) {
@@ -151,52 +155,6 @@ void with_derived(const Trace& trace, Needs needs, const analysis::WarmupRule& w
 }
 
 }  // namespace
-
-WindowList::WindowList(const analysis::StagedTrace& staged) : windows(staged.windows), stages(staged.table.stages()) {
-  std::stable_sort(windows.begin(), windows.end(), [](const analysis::Window& a, const analysis::Window& b) {
-    return std::pair(a.start_ns, -a.end_ns) < std::pair(b.start_ns, -b.end_ns);
-  });
-  std::vector<std::uint32_t> next(stages.size(), 0);
-  threads_.resize(staged.trace.threads.size());
-  std::vector<std::vector<std::uint32_t>> open(threads_.size());
-  for (std::uint32_t i = 0; i < windows.size(); ++i) {
-    const analysis::Window& window = windows[i];
-    positions.push_back(next[window.stage]++);
-    if (window.thread >= threads_.size()) continue;
-    std::vector<std::uint32_t>& around = open[window.thread];
-    std::erase_if(around, [&](std::uint32_t each) { return windows[each].end_ns <= window.start_ns; });
-    threads_[window.thread].windows.push_back(i);
-    threads_[window.thread].parents.push_back(around.empty() ? kNone : around.back());
-    around.push_back(i);
-  }
-}
-
-std::uint32_t WindowList::on_thread(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
-  const OfThread& own = threads_[thread];
-  const auto after = std::upper_bound(own.windows.begin(), own.windows.end(), start_ns,
-                                      [&](Ns time_ns, std::uint32_t each) { return time_ns < windows[each].start_ns; });
-  if (after == own.windows.begin()) return kNone;
-  std::size_t at = static_cast<std::size_t>(after - own.windows.begin()) - 1;
-  while (windows[own.windows[at]].end_ns < end_ns) {  // it ended before, or the call outlasts it
-    const std::uint32_t parent = own.parents[at];
-    if (parent == kNone) return kNone;
-    at = static_cast<std::size_t>(std::lower_bound(own.windows.begin(), own.windows.end(), parent) - own.windows.begin());
-  }
-  return own.windows[at];
-}
-
-std::uint32_t WindowList::around(const Trace& trace, std::uint32_t thread, Ns start_ns, Ns end_ns) const {
-  if (thread >= threads_.size()) return kNone;
-  if (!threads_[thread].windows.empty()) return on_thread(thread, start_ns, end_ns);
-  std::uint32_t found = kNone;
-  for (std::uint32_t other = 0; other < threads_.size(); ++other) {
-    if (threads_[other].windows.empty() || trace.threads[other].process != trace.threads[thread].process) continue;
-    const std::uint32_t window = on_thread(other, start_ns, end_ns);
-    if (window != kNone && found != kNone) return kNone;  // of two nobody knows for whom it works
-    if (window != kNone) found = window;
-  }
-  return found;
-}
 
 void with_sources(const Subject& subject, Needs needs, const std::function<void(const Sources&)>& use) {
   std::optional<orchestrator::Activity> reading(std::in_place, "reading " + subject.run);

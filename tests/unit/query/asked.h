@@ -12,7 +12,7 @@ namespace nl::test {
 
 using Cells = std::vector<std::vector<query::Cell>>;
 
-inline const std::string kLlama = std::string(NL_FIXTURES) + "/h200-llama/nsys.sqlite";
+inline const std::string kLlamaExport = std::string(NL_FIXTURES) + "/h200-llama/nsys.sqlite";
 
 inline query::Answer asked(const std::string& run, const std::string& sql, query::Limits limits = {.rows = 0}) {
   return query::ask({run, "off"}, sql, limits);

@@ -9,14 +9,14 @@
 using nl::Error;
 using nl::ErrorKind;
 using nl::test::asked;
-using nl::test::kLlama;
+using nl::test::kLlamaExport;
 
 namespace {
 
 ErrorKind kind_of_failure(const std::string& sql, const nl::query::Limits& limits = {}) {
   INFO(sql);
   try {
-    asked(kLlama, sql, limits);
+    asked(kLlamaExport, sql, limits);
   } catch (const Error& error) {
     CHECK_FALSE(error.message.empty());
     CHECK_FALSE(error.where.empty());
@@ -28,7 +28,7 @@ ErrorKind kind_of_failure(const std::string& sql, const nl::query::Limits& limit
 
 std::string failure_of(const std::string& sql) {
   try {
-    asked(kLlama, sql);
+    asked(kLlamaExport, sql);
   } catch (const Error& error) {
     return error.message + "\n" + error.fix;
   }
@@ -109,7 +109,7 @@ TEST_CASE("query faults: what is allowed besides is not refused by mistake") {
         "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 9) SELECT sum(n) FROM c",
         "SELECT UPPER('x'), Count(*), row_number() OVER () FROM slices WHERE kind = 'set'", "SELECT sqrt(2), printf('%d', 3)"}) {
     INFO(sql);
-    CHECK_FALSE(asked(kLlama, sql).rows.empty());
+    CHECK_FALSE(asked(kLlamaExport, sql).rows.empty());
   }
 }
 
@@ -159,10 +159,10 @@ TEST_CASE("query faults: what needs ten gigabytes ends") {
 }
 
 TEST_CASE("query faults: the rows of an answer are limited, and it says that there are more") {
-  const auto some = asked(kLlama, "SELECT name FROM slices", {.rows = 5});
+  const auto some = asked(kLlamaExport, "SELECT name FROM slices", {.rows = 5});
   CHECK(some.rows.size() == 5);
   CHECK(some.truncated);
-  const auto all = asked(kLlama, "SELECT name FROM slices LIMIT 5", {.rows = 5});
+  const auto all = asked(kLlamaExport, "SELECT name FROM slices LIMIT 5", {.rows = 5});
   CHECK(all.rows.size() == 5);
   CHECK_FALSE(all.truncated);
 }

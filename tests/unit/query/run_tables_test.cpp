@@ -41,25 +41,25 @@ TEST_CASE("run tables: figures are those that gates have") {
 }
 
 TEST_CASE("run tables: kernels of a capture that has no run.json are those of its analysis") {
-  const auto own = asked(nl::test::kLlama, "SELECT name, calls, total_ns FROM kernels ORDER BY name");
-  const auto slices =
-      asked(nl::test::kLlama, "SELECT name, count(*), sum(duration_ns) FROM slices WHERE kind = 'kernel' GROUP BY name ORDER BY name");
+  const auto own = asked(nl::test::kLlamaExport, "SELECT name, calls, total_ns FROM kernels ORDER BY name");
+  const auto slices = asked(nl::test::kLlamaExport,
+                            "SELECT name, count(*), sum(duration_ns) FROM slices WHERE kind = 'kernel' GROUP BY name ORDER BY name");
   CHECK(own.rows == slices.rows);
 }
 
 TEST_CASE("run tables: a table without rows says why") {
-  const auto answer = asked(nl::test::kLlama, "SELECT * FROM stacks");
+  const auto answer = asked(nl::test::kLlamaExport, "SELECT * FROM stacks");
   CHECK(answer.rows.empty());
   REQUIRE(answer.notes.size() == 1);
   CHECK(answer.notes[0].find("not sampled") != std::string::npos);
-  CHECK(asked(nl::test::kLlama, "SELECT * FROM slices WHERE name = 'x'").notes.empty());
+  CHECK(asked(nl::test::kLlamaExport, "SELECT * FROM slices WHERE name = 'x'").notes.empty());
 }
 
 TEST_CASE("run tables: the kernels by innermost stage are those that slices have") {
-  const auto run = asked(nl::test::kLlama,
+  const auto run = asked(nl::test::kLlamaExport,
                          "SELECT stage, sum(calls), sum(total_ns) FROM kernel_stages WHERE stage <> 'other' GROUP BY stage ORDER BY stage");
   const auto slices =
-      asked(nl::test::kLlama,
+      asked(nl::test::kLlamaExport,
             "SELECT CASE WHEN stage LIKE 'decode%' THEN 'decode' ELSE stage END AS top, count(*), sum(duration_ns) FROM slices "
             "WHERE kind = 'kernel' AND stage IS NOT NULL GROUP BY top ORDER BY top");
   REQUIRE_FALSE(run.rows.empty());

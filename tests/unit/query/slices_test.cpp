@@ -2,7 +2,7 @@
 #include "tests/unit/unpacked.h"
 
 using nl::test::asked;
-using nl::test::kLlama;
+using nl::test::kLlamaExport;
 using nl::test::of_export;
 
 // The oracle is SQLite on the tables that nsys wrote.
@@ -45,18 +45,18 @@ TEST_CASE("slices: every CUDA call is one, however short, also where the stages 
   const std::string theirs =
       "SELECT CASE WHEN substr(s.value, -6, 2) = '_v' THEN substr(s.value, 1, length(s.value) - 6) ELSE s.value END AS name, count(*), "
       "sum(r.end - r.start) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId GROUP BY 1 ORDER BY 1";
-  check_equal(kLlama, "SELECT name, count(*), sum(duration_ns) FROM slices WHERE kind = 'call' GROUP BY name ORDER BY name", theirs);
-  check_equal(kLlama, "SELECT name, count(id), sum(duration_ns) FROM slices WHERE kind = 'call' GROUP BY name ORDER BY name", theirs);
+  check_equal(kLlamaExport, "SELECT name, count(*), sum(duration_ns) FROM slices WHERE kind = 'call' GROUP BY name ORDER BY name", theirs);
+  check_equal(kLlamaExport, "SELECT name, count(id), sum(duration_ns) FROM slices WHERE kind = 'call' GROUP BY name ORDER BY name", theirs);
 }
 
 TEST_CASE("slices: copies and sets by direction, with their bytes") {
   check_equal(
-      kLlama,
+      kLlamaExport,
       "SELECT direction, count(*), sum(bytes), sum(duration_ns) FROM slices WHERE kind = 'copy' AND direction IN ('h2d', 'd2h') "
       "GROUP BY direction ORDER BY direction DESC",
       "SELECT CASE copyKind WHEN 1 THEN 'h2d' ELSE 'd2h' END, count(*), sum(bytes), sum(end - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY "
       "WHERE copyKind IN (1, 2) GROUP BY copyKind ORDER BY copyKind");
-  check_equal(kLlama, "SELECT count(*), sum(bytes), sum(duration_ns) FROM slices WHERE kind = 'set'",
+  check_equal(kLlamaExport, "SELECT count(*), sum(bytes), sum(duration_ns) FROM slices WHERE kind = 'set'",
               "SELECT count(*), sum(bytes), sum(end - start) FROM CUPTI_ACTIVITY_KIND_MEMSET");
 }
 
@@ -64,15 +64,15 @@ TEST_CASE("slices: a launch and its kernel are joined as nsys' correlation ids j
   const std::string theirs =
       "SELECT k.start, k.start - r.start, r.correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r "
       "ON r.correlationId = k.correlationId ORDER BY k.start";
-  check_equal(kLlama, "SELECT start_ns, launch_delay_ns, correlation FROM slices WHERE kind = 'kernel' ORDER BY start_ns", theirs);
-  check_equal(kLlama,
+  check_equal(kLlamaExport, "SELECT start_ns, launch_delay_ns, correlation FROM slices WHERE kind = 'kernel' ORDER BY start_ns", theirs);
+  check_equal(kLlamaExport,
               "SELECT k.start_ns, k.start_ns - c.start_ns, c.correlation FROM slices k JOIN slices c ON c.id = k.launch_id "
               "WHERE k.kind = 'kernel' ORDER BY k.start_ns",
               theirs);
 }
 
 TEST_CASE("slices: ranges by name, those of the workload") {
-  check_equal(kLlama,
+  check_equal(kLlamaExport,
               "SELECT name, count(*), sum(duration_ns) FROM slices WHERE kind = 'range' AND name LIKE 'LLM@%' GROUP BY name ORDER BY name",
               "SELECT coalesce(e.text, s.value) AS name, count(*), sum(e.end - e.start) FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = "
               "e.textId WHERE e.eventType = 59 AND name LIKE 'LLM@%' GROUP BY 1 ORDER BY 1");
@@ -80,9 +80,9 @@ TEST_CASE("slices: ranges by name, those of the workload") {
 
 TEST_CASE("slices: kernels by stage add up to those in a window, which is around the call that launched them") {
   const auto split =
-      asked(kLlama, "SELECT stage, count(*), sum(duration_ns) FROM slices WHERE kind = 'kernel' GROUP BY stage ORDER BY stage");
+      asked(kLlamaExport, "SELECT stage, count(*), sum(duration_ns) FROM slices WHERE kind = 'kernel' GROUP BY stage ORDER BY stage");
   const auto by_hand =
-      asked(kLlama,
+      asked(kLlamaExport,
             "SELECT count(*) FROM slices k JOIN slices c ON c.id = k.launch_id JOIN windows w ON c.start_ns >= w.start_ns AND "
             "c.end_ns <= w.end_ns AND w.tid = c.tid WHERE k.kind = 'kernel' AND w.stage = 'decode_step'");
   std::int64_t steps = 0, all = 0;
@@ -90,14 +90,14 @@ TEST_CASE("slices: kernels by stage add up to those in a window, which is around
     all += nl::test::number(row[1]);
     if (row[0] == nl::query::Cell("decode_step")) steps = nl::test::number(row[1]);
   }
-  CHECK(all == nl::test::number(of_export(kLlama, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")[0][0]));
+  CHECK(all == nl::test::number(of_export(kLlamaExport, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")[0][0]));
   CHECK(steps > 0);
   CHECK(steps == nl::test::number(by_hand.rows[0][0]));
 }
 
 TEST_CASE("slices: ids stay the same, whatever else a query reads") {
-  const auto alone = asked(kLlama, "SELECT id, name FROM slices WHERE kind = 'copy' ORDER BY start_ns LIMIT 3");
-  const auto all = asked(kLlama, "SELECT id, name FROM (SELECT * FROM slices) WHERE kind || '' = 'copy' ORDER BY start_ns LIMIT 3");
+  const auto alone = asked(kLlamaExport, "SELECT id, name FROM slices WHERE kind = 'copy' ORDER BY start_ns LIMIT 3");
+  const auto all = asked(kLlamaExport, "SELECT id, name FROM (SELECT * FROM slices) WHERE kind || '' = 'copy' ORDER BY start_ns LIMIT 3");
   CHECK(alone.rows == all.rows);
   CHECK(alone.rows.size() == 3);
 }

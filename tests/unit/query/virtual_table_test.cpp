@@ -4,7 +4,7 @@
 #include "tests/unit/query/asked.h"
 
 using nl::test::asked;
-using nl::test::kLlama;
+using nl::test::kLlamaExport;
 
 // The oracle is SQLite itself, for which a subquery with OFFSET hides that the rows are those of a virtual table.
 TEST_CASE("virtual tables: conditions and orders are those of SQLite, whoever evaluates them") {
@@ -28,8 +28,8 @@ TEST_CASE("virtual tables: conditions and orders are those of SQLite, whoever ev
        }) {
     INFO(rest);
     const std::string columns = "SELECT kind, name, start_ns, duration_ns, bytes, stream FROM ";
-    const auto own = asked(kLlama, columns + "slices " + rest);
-    const auto plain = asked(kLlama, columns + "(SELECT * FROM slices LIMIT -1 OFFSET 0) " + rest);
+    const auto own = asked(kLlamaExport, columns + "slices " + rest);
+    const auto plain = asked(kLlamaExport, columns + "(SELECT * FROM slices LIMIT -1 OFFSET 0) " + rest);
     CHECK(own.rows == plain.rows);
   }
 }
@@ -39,16 +39,17 @@ TEST_CASE("virtual tables: groups are those of SQLite, by one column and by seve
     const std::string select = std::string("SELECT ") + columns + ", count(*), sum(duration_ns) FROM ";
     const std::string rest = std::string(" GROUP BY ") + columns + " ORDER BY " + columns;
     INFO(columns);
-    CHECK(asked(kLlama, select + "slices" + rest).rows == asked(kLlama, select + "(SELECT * FROM slices LIMIT -1 OFFSET 0)" + rest).rows);
+    CHECK(asked(kLlamaExport, select + "slices" + rest).rows ==
+          asked(kLlamaExport, select + "(SELECT * FROM slices LIMIT -1 OFFSET 0)" + rest).rows);
   }
 }
 
 TEST_CASE("virtual tables: a join on a column looks rows up, and finds what a scan finds") {
-  const auto joined = asked(kLlama,
+  const auto joined = asked(kLlamaExport,
                             "SELECT w.id, count(*) FROM windows w JOIN slices s ON s.start_ns >= w.start_ns AND s.start_ns < w.end_ns AND "
                             "s.kind = 'kernel' GROUP BY w.id ORDER BY w.id");
   const auto scanned =
-      asked(kLlama,
+      asked(kLlamaExport,
             "SELECT w.id, (SELECT count(*) FROM (SELECT start_ns FROM slices WHERE kind = 'kernel' LIMIT -1 OFFSET 0) WHERE "
             "start_ns >= w.start_ns AND start_ns < w.end_ns) AS n FROM windows w WHERE n > 0 ORDER BY w.id");
   REQUIRE_FALSE(joined.rows.empty());
@@ -78,17 +79,18 @@ TEST_CASE("virtual tables: what a statement does not touch is not read") {
 
 TEST_CASE("virtual tables: many threads ask at once") {
   const std::string sql = "SELECT short_name, count(*), median(duration_ns) FROM slices WHERE kind = 'kernel' GROUP BY 1 ORDER BY 1";
-  const auto expected = asked(kLlama, sql).rows;
+  const auto expected = asked(kLlamaExport, sql).rows;
   std::vector<nl::test::Cells> answers(6);
   std::vector<std::thread> threads;
-  for (auto& answer : answers) threads.emplace_back([&] { answer = asked(kLlama, sql).rows; });
+  for (auto& answer : answers) threads.emplace_back([&] { answer = asked(kLlamaExport, sql).rows; });
   for (std::thread& thread : threads) thread.join();
   for (const auto& answer : answers) CHECK(answer == expected);
 }
 
 TEST_CASE("virtual tables: median and percentile by the rules of run.json") {
   const auto of = [](const char* expression, const char* values) {
-    return asked(kLlama, std::string("SELECT ") + expression + " FROM (SELECT value AS x FROM json_each('" + values + "'))").rows[0][0];
+    return asked(kLlamaExport, std::string("SELECT ") + expression + " FROM (SELECT value AS x FROM json_each('" + values + "'))")
+        .rows[0][0];
   };
   using nl::query::Cell;
   CHECK(of("median(x)", "[3, 1, 2]") == Cell(2.0));

@@ -224,6 +224,7 @@ int Connection::allows(int action, std::string_view first, std::string_view seco
     case SQLITE_READ: {
       if (is_among(kJsonTables, first)) return SQLITE_OK;
       const Table* table = find_table(first);
+      if (table == nullptr && second.empty()) return SQLITE_OK;  // count(*) of what the statement itself names: WITH c AS …
       if (table == nullptr) return deny(fmt::format("there is no table {}", first));
       session_.touch(*table);
       if (const std::size_t column = table->find(second); column != Table::kNoColumn) session_.touch(*table, column);
@@ -270,6 +271,12 @@ void Connection::refuse_writers(const char* rest) {
 
 bool Connection::explains() const { return sqlite3_stmt_isexplain(statement_) != 0; }
 
+void Connection::throw_with_columns(const std::string& message, int offset, const Table& table) const {
+  std::string names;
+  for (const Column& each : table.columns) names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
+  throw Error(ErrorKind::kUsage, "SQL: " + message, place_in(sql_, offset), fmt::format("the columns of {} are {}", table.name, names));
+}
+
 void Connection::fail_to_prepare(int status) const {
   const std::string message = sqlite3_errmsg(connection_);
   const int offset = sqlite3_error_offset(connection_);
@@ -283,10 +290,9 @@ void Connection::fail_to_prepare(int status) const {
   if (message.starts_with(kNoColumn) && sql_.find('"' + message.substr(kNoColumn.size()) + '"') != std::string::npos)
     fix = fmt::format("a text stands in single quotes: '{}'; in a shell put the whole SQL into double quotes",
                       message.substr(kNoColumn.size()));
-  else if (message.starts_with(kNoColumn) && session_.touched().size() == 1) {
-    fix.clear();
-    for (const Column& each : session_.touched()[0]->columns) fix += fmt::format("{}{}", fix.empty() ? "" : ", ", each.name);
-    fix = fmt::format("the columns of {} are {}", session_.touched()[0]->name, fix);
+  else if (message.starts_with(kNoColumn)) {
+    for (const Table& table : tables())
+      if (sql_.find(table.name) != std::string::npos) throw_with_columns(message, offset, table);
   }
   throw Error(ErrorKind::kUsage, "SQL: " + message, place_in(sql_, offset), fix);
 }

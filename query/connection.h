@@ -31,6 +31,7 @@ class Connection {
   static int look_at_limits(void* self);
   int allows(int action, std::string_view first, std::string_view second);
   void refuse_writers(const char* rest);
+  [[noreturn]] void throw_with_columns(const std::string& message, int offset, const Table& table) const;
   [[noreturn]] void fail_to_prepare(int status) const;
   [[noreturn]] void fail_to_run(int status) const;
   void read_row(Answer& answer);

@@ -52,7 +52,9 @@ TEST_CASE("query answer: a table for people fits the terminal and says what it l
   const std::string text = nl::query::answer_text(wide, 80);
   CHECK(text.find("not shown") != std::string::npos);
   CHECK(text.find('\n') <= 80);
-  CHECK(nl::query::answer_text({{{"x", ""}}, {}}, 80).find("no rows") != std::string::npos);
+  Answer empty;
+  empty.columns = {{"x", ""}};
+  CHECK(nl::query::answer_text(empty, 80).find("no rows") != std::string::npos);
   Answer cut = answer();
   cut.truncated = true;
   CHECK(nl::query::answer_remarks(cut).find("--limit") != std::string::npos);

@@ -57,7 +57,7 @@ TEST_CASE("run tables: a table without rows says why") {
 
 TEST_CASE("run tables: the kernels by innermost stage are those that slices have") {
   const auto run = asked(nl::test::kLlamaExport,
-                         "SELECT stage, sum(calls), sum(total_ns) FROM kernel_stages WHERE stage <> 'other' GROUP BY stage ORDER BY stage");
+                         "SELECT stage, sum(calls), sum(total_ns) FROM kernel_stages WHERE stage <> 'none' GROUP BY stage ORDER BY stage");
   const auto slices =
       asked(nl::test::kLlamaExport,
             "SELECT CASE WHEN stage LIKE 'decode%' THEN 'decode' ELSE stage END AS top, count(*), sum(duration_ns) FROM slices "

@@ -84,7 +84,10 @@ void add_query(CLI::App& app, std::function<int()>& action) {
   CLI::Option* format =
       verb->add_option("-f,--format", flags->format, "table, csv (RFC 4180) or json; default: table on a terminal, else csv")
           ->check(CLI::IsMember({"table", "csv", "json"}));
-  verb->add_option("--limit", flags->limit, "print at most so many rows; 0: all")->capture_default_str()->type_name("ROWS");
+  verb->add_option("--limit", flags->limit, "print at most so many rows; 0: all")
+      ->capture_default_str()
+      ->type_name("ROWS")
+      ->check(not_negative());
   verb->add_option("--timeout", flags->timeout_s, "end a query that takes longer, once the run is read")
       ->capture_default_str()
       ->type_name("SECONDS")

@@ -3,6 +3,7 @@
 
 #include "cli/json_output.h"
 #include "cli/ledger_flags.h"
+#include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "exporters/report/text/figure_text.h"
 #include "model/error.h"
@@ -170,6 +171,7 @@ void add_import_bundle(CLI::App& app, std::function<int()>& action) {
       ->type_name("SIZE")
       ->capture_default_str();
   verb->add_option("--max-ratio", flags->limits.ratio, "refuse an archive that is packed tighter than this many to 1")
+      ->check(above_zero<double>())
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--max-files", flags->limits.files, "refuse an archive with more files")->type_name("N")->capture_default_str();

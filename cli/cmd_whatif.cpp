@@ -11,6 +11,7 @@
 #include "analysis/what_if.h"
 #include "cli/ledger_flags.h"
 #include "cli/output.h"
+#include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "exporters/whatif/record.h"
 #include "exporters/whatif/whatif.h"
@@ -122,7 +123,7 @@ void add_whatif(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--unprofiled", flags->unprofiled_ms,
                    "what the stage takes without a profiler, where you know it; default: that of the run's unprofiled passes")
       ->type_name("MS")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero<double>());
   verb->add_option("--ledger", flags->ledger,
                    "where names and earlier outcomes are looked up; default: $NL_STAGE_LEDGER, or the user's own")
       ->type_name("PATH|URL");

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/manual/reference.h"
+#include "cli/flag_facts.h"
 #include "cli/workload_words.h"
 #include "orchestrator/config/nearest.h"
 
@@ -61,13 +61,13 @@ Options given_options(const CLI::App& app) {
 
 // "--rounds"; "RUN" of a positional one
 std::string name_of(const CLI::Option& option) {
-  const Argument argument = argument_of(option);
-  return option.nonpositional() ? argument.names.back() : argument.type;
+  const FlagFacts argument = facts_of(option);
+  return option.nonpositional() ? argument.names.back() : argument.value_name;
 }
 
 // "--rounds N"
 std::string shown(const CLI::Option& option) {
-  const std::string type = argument_of(option).type;
+  const std::string type = facts_of(option).value_name;
   return option.nonpositional() && !type.empty() ? name_of(option) + " " + type : name_of(option);
 }
 
@@ -100,9 +100,9 @@ bool is_number(const std::string& text) {
 }
 
 Error wrong_value(const CLI::App& app, const CLI::Option& option) {
-  const Argument argument = argument_of(option);
+  const FlagFacts argument = facts_of(option);
   const std::string name = name_of(option);
-  if (argument.type.empty()) return fault(name + " takes no value", name, fmt::format("write {} alone", name));
+  if (argument.value_name.empty()) return fault(name + " takes no value", name, fmt::format("write {} alone", name));
   const auto known = [&](const std::string& value) {
     return std::find(argument.choices.begin(), argument.choices.end(), value) != argument.choices.end();
   };

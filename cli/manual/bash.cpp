@@ -78,7 +78,7 @@ constexpr std::string_view bash_paths(Paths paths) {
   return "";
 }
 
-std::string values_text(const Argument& argument) {
+std::string values_text(const FlagFacts& argument) {
   return fmt::format("words='{}' paths='{}'", fmt::join(argument.words, " "), bash_paths(argument.paths));
 }
 
@@ -87,7 +87,7 @@ std::string last_word(const std::string& name) { return name.substr(name.rfind('
 // case "$1" in 'run') echo '-c --config …' ;;
 std::string flags_row(const VerbReference& verb) {
   std::string names;
-  for (const Argument& flag : verb.flags)
+  for (const FlagFacts& flag : verb.flags)
     for (const std::string& name : flag.names) names += (names.empty() ? "" : " ") + name;
   return fmt::format("    '{}') echo '{}' ;;\n", verb.name, names);
 }
@@ -100,8 +100,8 @@ std::string verbs_row(const VerbReference& verb) {
 
 std::string value_rows(const VerbReference& verb) {
   std::string rows;
-  for (const Argument& flag : verb.flags) {
-    if (flag.type.empty()) continue;
+  for (const FlagFacts& flag : verb.flags) {
+    if (flag.value_name.empty()) continue;
     std::string patterns;
     for (const std::string& name : flag.names) patterns += fmt::format("{}'{} {}'", patterns.empty() ? "" : " | ", verb.name, name);
     rows += fmt::format("    {}) {} ;;\n", patterns, values_text(flag));

@@ -42,23 +42,23 @@ std::string upper(std::string text) {
 // .TP
 // \fB\-c\fR, \fB\-\-config\fR \fIRUNNER\fR
 // runner file …
-std::string entry(const Argument& argument) {
+std::string entry(const FlagFacts& argument) {
   std::vector<std::string> names;
   for (const std::string& name : argument.names) names.push_back("\\fB" + troff(name) + "\\fR");
   const std::string value =
-      argument.type.empty()
+      argument.value_name.empty()
           ? ""
-          : " \\fI" + troff(argument.choices.empty() ? argument.type : fmt::format("{}", fmt::join(argument.choices, "|"))) + "\\fR";
+          : " \\fI" + troff(argument.choices.empty() ? argument.value_name : fmt::format("{}", fmt::join(argument.choices, "|"))) + "\\fR";
   const std::string remark = argument.required                ? " (required)"
                              : argument.default_value.empty() ? ""
                                                               : " (default: " + argument.default_value + ")";
   return fmt::format(".TP\n{}{}{}\n{}\n", fmt::join(names, ", "), value, argument.many ? " ..." : "", troff(argument.help + remark));
 }
 
-std::string entries(std::string_view title, const std::vector<Argument>& arguments) {
+std::string entries(std::string_view title, const std::vector<FlagFacts>& arguments) {
   std::string text, group = arguments.empty() ? "" : arguments.front().group;
   if (!arguments.empty()) text = fmt::format(".SH {}\n", title);
-  for (const Argument& argument : arguments) {
+  for (const FlagFacts& argument : arguments) {
     if (argument.group != group) text += fmt::format(".SS {}\n", troff(argument.group));
     group = argument.group;
     text += entry(argument);

@@ -37,22 +37,22 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-std::string value_text(const Argument& argument) {
-  const std::string type = argument.choices.empty() ? argument.type : fmt::format("{}", fmt::join(argument.choices, "|"));
+std::string value_text(const FlagFacts& argument) {
+  const std::string type = argument.choices.empty() ? argument.value_name : fmt::format("{}", fmt::join(argument.choices, "|"));
   return code_cell(type) + (argument.many ? " …" : "");
 }
 
-std::string row(const Argument& argument) {
+std::string row(const FlagFacts& argument) {
   std::vector<std::string> names;
   for (const std::string& name : argument.names) names.push_back(code(name));
   return fmt::format("| {} | {} | {} | {}{} |\n", fmt::join(names, ", "), value_text(argument), code_cell(argument.default_value),
                      cell(argument.help), argument.required ? " (required)" : "");
 }
 
-std::string table(std::string_view title, const std::vector<Argument>& arguments) {
+std::string table(std::string_view title, const std::vector<FlagFacts>& arguments) {
   if (arguments.empty()) return "";
   std::string text = fmt::format("\n| {} | value | default | what |\n| --- | --- | --- | --- |\n", title);
-  for (const Argument& argument : arguments) text += row(argument);
+  for (const FlagFacts& argument : arguments) text += row(argument);
   return text;
 }
 

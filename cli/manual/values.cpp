@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "analysis/nsys_stats/reports.h"
-#include "cli/manual/reference.h"
+#include "cli/flag_facts.h"
 #include "orchestrator/config/conf_files.h"
 #include "orchestrator/config/keys.h"
 
@@ -33,34 +33,46 @@ std::vector<std::string> no_ledger() { return {"off"}; }
 std::vector<std::string> none() { return {}; }
 
 struct TypeRow {
-  std::string_view type;
-  Paths paths;
-  std::vector<std::string> (*words)();
+  std::string_view value_name;
+  ValueType type;
+  Paths paths = Paths::kNone;
+  std::vector<std::string> (*words)() = none;
+  bool closed = false;  // there are no others than the words
 };
 
-// The types that the verbs give their arguments with type_name(). A type that is not here has no values to propose.
+using enum ValueType;
+
+// The names that the verbs give the values of their arguments with type_name(). One that is not here is a text, and has no values to propose.
 constexpr TypeRow kTypes[] = {
-    {"FILE", Paths::kFiles, none},
-    {"FILE.sqlite", Paths::kFiles, none},
-    {"FILE.xml", Paths::kFiles, none},
-    {"FILE.yaml", Paths::kFiles, none},
-    {"PREFIX", Paths::kFiles, none},
-    {"BUNDLE", Paths::kFiles, none},
-    {"DIR", Paths::kFolders, none},
-    {"RUN", Paths::kFiles, newest_run},
-    {"PATH|URL", Paths::kFiles, no_ledger},
-    {"RUNNER", Paths::kFiles, runners},
-    {"MODEL", Paths::kFiles, models},
-    {"KEY=VALUE", Paths::kNone, settings},
-    {"REPORT,...", Paths::kNone, stats_reports},
-    {"COMMAND", Paths::kCommands, none},
+    {"INT", kInteger},  // of CLI11, where the verb gives none
+    {"UINT", kInteger},
+    {"FLOAT", kNumber},
+    {"N", kInteger},
+    {"MS", kNumber},
+    {"TIMES", kNumber},
+    {"TIME", kDuration},
+    {"SIZE", kSize},
+    {"FILE", kPath, Paths::kFiles},
+    {"FILE.sqlite", kPath, Paths::kFiles},
+    {"FILE.xml", kPath, Paths::kFiles},
+    {"FILE.yaml", kPath, Paths::kFiles},
+    {"PREFIX", kPath, Paths::kFiles},
+    {"BUNDLE", kPath, Paths::kFiles},
+    {"DIR", kFolder, Paths::kFolders},
+    {"RUN", kRun, Paths::kFiles, newest_run},
+    {"PATH|URL", kString, Paths::kFiles, no_ledger},
+    {"RUNNER", kString, Paths::kFiles, runners},
+    {"MODEL", kString, Paths::kFiles, models},
+    {"KEY=VALUE", kString, Paths::kNone, settings},
+    {"REPORT,...", kString, Paths::kNone, stats_reports},
+    {"COMMAND", kCommand, Paths::kCommands},
 };
 
 }  // namespace
 
-Values values_of_type(std::string_view type) {
-  const auto row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& each) { return each.type == type; });
-  return row == std::end(kTypes) ? Values{} : Values{row->words(), row->paths};
+Values values_of_type(std::string_view value_name) {
+  const auto row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& each) { return each.value_name == value_name; });
+  return row == std::end(kTypes) ? Values{} : Values{row->words(), row->paths, row->type, row->closed};
 }
 
 }  // namespace nl::cli

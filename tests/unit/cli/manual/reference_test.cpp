@@ -37,13 +37,13 @@ struct SmallProgram {
   nl::cli::VerbReference reference() const { return nl::cli::reference_of(app); }
 };
 
-std::string joined(const nl::cli::Argument& argument) {
+std::string joined(const nl::cli::FlagFacts& argument) {
   std::string names;
   for (const std::string& name : argument.names) names += (names.empty() ? "" : ", ") + name;
   return names;
 }
 
-Words all_names(const std::vector<nl::cli::Argument>& arguments) {
+Words all_names(const std::vector<nl::cli::FlagFacts>& arguments) {
   Words all;
   for (const auto& argument : arguments) all.push_back(joined(argument));
   return all;
@@ -63,7 +63,7 @@ TEST_CASE("manual: verbs and flags are read off the parser, hidden ones are not"
   CHECK(look.flags[1].choices == Words{"csv", "json"});
   CHECK(look.flags[1].words == look.flags[1].choices);
   CHECK(look.flags[1].default_value == "csv");
-  CHECK(look.flags[4].type == "");
+  CHECK(look.flags[4].value_name == "");
   CHECK(look.flags[3].paths == nl::cli::Paths::kFolders);
   REQUIRE(look.verbs.size() == 1);
   CHECK(look.verbs[0].name == "look again");

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/flag_facts.h"
+#include "cli/manual/flag_facts.h"
 #include "cli/workload_words.h"
 #include "orchestrator/config/nearest.h"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/flag_facts.h"
+#include "cli/manual/flag_facts.h"
 
 namespace CLI {
 class App;

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "analysis/nsys_stats/reports.h"
-#include "cli/flag_facts.h"
+#include "cli/manual/flag_facts.h"
 #include "orchestrator/config/conf_files.h"
 #include "orchestrator/config/keys.h"
 

@@ -1,11 +1,11 @@
-#include "cli/flag_facts.h"
+#include "cli/manual/flag_facts.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <sstream>
 
-#include "cli/value_checks.h"
+#include "cli/manual/number_limits.h"
 
 namespace nl::cli {
 namespace {
@@ -83,6 +83,15 @@ void read_counts(const CLI::Option& option, FlagFacts& facts) {
 }
 
 }  // namespace
+
+NumberLimits limits_in(const std::string& words) {
+  const auto behind = [&words](const std::string& word) -> std::optional<double> {
+    const std::size_t at = words.find(word);
+    return at == std::string::npos ? std::nullopt : std::optional(std::stod(words.substr(at + word.size())));
+  };
+  const std::optional<double> above = behind(" above ");
+  return {above ? above : behind(" from "), behind(" to "), above.has_value()};
+}
 
 FlagFacts facts_of(const CLI::Option& option) {
   FlagFacts facts;

@@ -10,10 +10,12 @@
 #include "cli/output.h"
 #include "cli/print_result.h"
 #include "model/error.h"
+#include "orchestrator/process/progress_pipe.h"
 
 namespace nl::cli {
 
 int main(int argc, char** argv) {
+  orchestrator::take_progress_pipe();
   CLI::App app;
   std::function<int()> action;
   set_up(app, action);

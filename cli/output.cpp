@@ -14,6 +14,8 @@
 namespace nl::cli {
 namespace {
 
+thread_local KeptOutput* kept_output = nullptr;
+
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -24,7 +26,10 @@ bool takes_sequences(std::FILE* stream) { return is_terminal(stream) && variable
 bool takes_links(std::FILE* stream) { return takes_sequences(stream) && variable("TERM") != "linux"; }
 bool takes_colours(std::FILE* stream) { return takes_sequences(stream) && variable("NO_COLOR").empty(); }
 
-void write_bytes(std::string_view bytes, std::FILE* stream) { std::fwrite(bytes.data(), 1, bytes.size(), stream); }
+void write_bytes(std::string_view bytes, std::FILE* stream) {
+  if (kept_output != nullptr) (stream == stdout ? kept_output->out : kept_output->err) += bytes;
+  else std::fwrite(bytes.data(), 1, bytes.size(), stream);
+}
 
 constexpr std::array<std::string_view, 4> kBegin = {"", "\x1b[31m", "\x1b[33m", "\x1b[32m"};
 constexpr std::string_view kEnd = "\x1b[0m";
@@ -41,7 +46,10 @@ std::string file_address(const std::filesystem::path& file) {
 
 }  // namespace
 
-bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) != 0; }
+KeptOutput::KeptOutput() { kept_output = this; }
+KeptOutput::~KeptOutput() { kept_output = nullptr; }
+
+bool is_terminal(std::FILE* stream) { return kept_output == nullptr && isatty(fileno(stream)) != 0; }
 
 std::size_t line_width() {
   if (!is_terminal(stdout)) return 0;
@@ -64,6 +72,7 @@ void write_data(std::string_view data) {
 }
 
 void finish_output() {
+  if (kept_output != nullptr) return;
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;  // the stream keeps in mind that an earlier write failed, not why
   if (flushed && std::ferror(stdout) == 0) return;

@@ -11,6 +11,17 @@
 // All that nl-stage prints goes through here. Names out of a capture may hold control characters, which must not reach a terminal.
 namespace nl::cli {
 
+// While one lives, all that its thread prints is kept here instead: a server's threads answer several callers.
+class KeptOutput {
+ public:
+  KeptOutput();
+  ~KeptOutput();
+  KeptOutput(const KeptOutput&) = delete;
+  KeptOutput& operator=(const KeptOutput&) = delete;
+
+  std::string out, err;
+};
+
 bool is_terminal(std::FILE* stream);
 
 // The width of the terminal at stdout; 0: stdout is not a terminal, and lines may have any length.

@@ -25,6 +25,7 @@ void add_import(CLI::App& app, std::function<int()>& action);
 void add_import_bundle(CLI::App& app, std::function<int()>& action);
 void add_ls(CLI::App& app, std::function<int()>& action);
 void add_manual(CLI::App& app, std::function<int()>& action);
+void add_mcp(CLI::App& app, std::function<int()>& action);
 void add_nodes(CLI::App& app, std::function<int()>& action);
 void add_note(CLI::App& app, std::function<int()>& action);
 void add_plan(CLI::App& app, std::function<int()>& action);
@@ -47,10 +48,10 @@ void add_whatif(CLI::App& app, std::function<int()>& action);
 // All of them, in the order of --help.
 inline void add_verbs(CLI::App& app, std::function<int()>& action) {
   for (const auto add :
-       {add_run,    add_profile, add_plan,        add_import, add_report,        add_whatif,   add_compare,  add_try,      add_bisect,
-        add_nodes,  add_gate,    add_fingerprint, add_stats,  add_suite,         add_ls,       add_show,     add_tag,      add_note,
-        add_rm,     add_record,  add_trends,      add_export, add_import_bundle, add_doctor,   add_ceilings, add_backends, add_validate,
-        add_schema, add_help,    add_completion,  add_manual, add_session,       add_calibrate})
+       {add_run,    add_profile, add_plan,        add_import, add_report,        add_whatif,  add_compare,  add_try,      add_bisect,
+        add_nodes,  add_gate,    add_fingerprint, add_stats,  add_suite,         add_ls,      add_show,     add_tag,      add_note,
+        add_rm,     add_record,  add_trends,      add_export, add_import_bundle, add_doctor,  add_ceilings, add_backends, add_validate,
+        add_schema, add_help,    add_completion,  add_mcp,    add_manual,        add_session, add_calibrate})
     add(app, action);
 }
 

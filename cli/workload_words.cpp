@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kCommand = "command";
 
-std::vector<std::string> workload_words;
+thread_local std::vector<std::string> workload_words;  // a server's threads read several command lines
 
 // The first word that is not a flag.
 int verb_at(int argc, char** argv) {

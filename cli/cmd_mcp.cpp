@@ -23,7 +23,7 @@ struct McpFlags {
   bool allow_run = false, json = false;
 };
 
-std::filesystem::path root_of(const McpFlags& flags) {
+std::filesystem::path agent_root(const McpFlags& flags) {
   std::error_code failed;
   const std::filesystem::path root = std::filesystem::canonical(flags.root, failed);
   if (failed || !std::filesystem::is_directory(root))
@@ -54,8 +54,8 @@ void print_tools(const VerbTools& tools, Access access) {
   write_json(out);
 }
 
-int serve(const McpFlags& flags) {
-  const std::filesystem::path root = root_of(flags);
+int serve_agent(const McpFlags& flags) {
+  const std::filesystem::path root = agent_root(flags);
   const Access access = flags.allow_run ? Access::kRun : Access::kRead;
   pass_on_ledger(flags.ledger);
   VerbTools tools({.root = root, .access = access});
@@ -94,7 +94,7 @@ void add_mcp(CLI::App& app, std::function<int()>& action) {
       "  nl-stage mcp --root ~/captures\n"
       "  nl-stage mcp --root . --allow-run --max-tokens 4000\n"
       "  nl-stage mcp --json");
-  verb->callback([flags, &action] { action = [flags] { return serve(*flags); }; });
+  verb->callback([flags, &action] { action = [flags] { return serve_agent(*flags); }; });
 }
 
 }  // namespace nl::cli

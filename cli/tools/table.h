@@ -6,6 +6,10 @@
 #include "cli/manual/flag_facts.h"
 #include "servers/tools.h"
 
+namespace CLI {
+class App;
+}
+
 // The one list of what servers offer: which verbs, under which names, with which of their flags, and what each may do.
 namespace nl::cli {
 

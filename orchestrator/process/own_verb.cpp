@@ -22,13 +22,12 @@
 namespace nl::orchestrator {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kKeptErrors = 16 << 10;
 constexpr int kProgressFd = 3;  // in the child
 constexpr int kLookMs = 200;    // a child whose descendant holds its output open is noticed so late
 
-[[noreturn]] void refuse(const char* what) {
+[[noreturn]] void refuse_start(const char* what) {
   throw Error(ErrorKind::kInternal, std::string(what) + ": " + std::strerror(errno), "nl-stage",
               "see what the limits on processes and files are");
 }
@@ -48,13 +47,13 @@ class Fd {
   int fd_;
 };
 
-struct Pipe {
+struct OutputPipe {
   Fd read, write;
 };
 
-Pipe make_pipe() {
+OutputPipe make_pipe() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) refuse("cannot make a pipe");
+  if (::pipe2(ends, O_CLOEXEC) != 0) refuse_start("cannot make a pipe");
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   return {Fd(ends[0]), Fd(ends[1])};
 }
@@ -139,7 +138,7 @@ class Child {
     child.progress = progress_.write.get();
     child.parent = ::getpid();
     pid_ = ::fork();
-    if (pid_ < 0) refuse("cannot start a process");
+    if (pid_ < 0) refuse_start("cannot start a process");
     if (pid_ == 0) become_verb(child);
     out_.write.reset();
     err_.write.reset();
@@ -198,9 +197,9 @@ class Child {
   // SIGINT once: a second one would end a run without its bundle.
   void ask_to_end() {
     if (!asked_) {
-      asked_ = Clock::now();
+      asked_ = std::chrono::steady_clock::now();
       ::kill(pid_, SIGINT);
-    } else if (verb_.grace_s > 0 && Clock::now() - *asked_ > std::chrono::duration<double>(verb_.grace_s)) {
+    } else if (verb_.grace_s > 0 && std::chrono::steady_clock::now() - *asked_ > std::chrono::duration<double>(verb_.grace_s)) {
       ::kill(pid_, SIGKILL);
     }
   }
@@ -208,10 +207,10 @@ class Child {
   static constexpr int kShortMs = 5;  // both outputs are closed: it ends now
 
   const OwnVerb& verb_;
-  Pipe out_ = make_pipe(), err_ = make_pipe(), progress_ = make_pipe();
+  OutputPipe out_ = make_pipe(), err_ = make_pipe(), progress_ = make_pipe();
   Fd wake_;
   pid_t pid_ = -1;
-  std::optional<Clock::time_point> asked_;
+  std::optional<std::chrono::steady_clock::time_point> asked_;
   std::string told_;
   OwnVerbEnd end_;
 };

@@ -30,7 +30,7 @@ std::optional<std::string> from_base64(std::string_view text) {
   return out;
 }
 
-std::string decoded(std::string_view header) {
+std::string header_value(std::string_view header) {
   if (!header.starts_with(kBase64Begin) || !header.ends_with(kBase64End) || header.size() < kBase64Begin.size() + kBase64End.size())
     return std::string(header);
   header.remove_prefix(kBase64Begin.size());
@@ -60,7 +60,7 @@ void check_headers(const Message& message, const HttpRequest& request) {
   const char* parameter = named_parameter(message.method);
   if (parameter == nullptr) return;
   const json value = message.params.value(parameter, json());
-  if (value.is_string() && value != decoded(request.name))
+  if (value.is_string() && value != header_value(request.name))
     throw RpcError(kHeaderMismatch, std::string("the header Mcp-Name is not params.") + parameter);
 }
 

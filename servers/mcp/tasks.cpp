@@ -43,6 +43,9 @@ struct Tasks::Task {
   std::jthread thread;            // the last member: it is stopped and joined before the others go
 };
 
+Tasks::Tasks() = default;
+Tasks::~Tasks() { end(); }
+
 ordered_json Tasks::state_of(const Task& task) const {
   ordered_json state = {{"taskId", task.id}, {"status", word_of(task.state)}};
   if (!task.message.empty()) state["statusMessage"] = task.message;

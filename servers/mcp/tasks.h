@@ -20,8 +20,8 @@ class Tasks {
   // The result of the call. `tell` takes a sentence of what it does now.
   using Work = std::function<ordered_json(std::stop_token stop, const std::function<void(std::string_view)>& tell)>;
 
-  Tasks() = default;
-  ~Tasks() { end(); }
+  Tasks();
+  ~Tasks();
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
 

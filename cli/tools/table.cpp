@@ -54,7 +54,7 @@ const std::vector<ToolRow>& tool_rows() {
                    {"unprofiled"},
                    {"record"}},
        .about = "Without a change, all that apply are tried, and what binds the stage is told."},
-      {.name = "compare", .title = "Compare runs", .verb = "compare", .offered = {{"to", "b"}, {"force"}, {"minimum-effect"}, {"model"}}},
+      {.name = "compare", .title = "Compare runs", .verb = "compare", .offered = {{"a", "runs"}, {"to"}, {"force"}, {"minimum-effect"}, {"model"}}},
       {.name = "ledger_search",
        .title = "Search the runs that are known",
        .verb = "ls",

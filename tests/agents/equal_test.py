@@ -19,7 +19,7 @@ PROBE = cases.FIXTURES / "h200-probe/probe_node.sqlite"
 CALLS = {
     "doctor": [({}, ["doctor", "--json"])],
     "summary": [({"run": "last"}, ["show", "last", "--json"]), ({"run": "nobody"}, ["show", "nobody", "--json"])],
-    "explain": [({"NAME": "tpot"}, ["explain", "tpot", "--json"]), ({"NAME": "nonsense"}, ["explain", "nonsense", "--json"])],
+    "explain": [({"NAME": ["tpot"]}, ["explain", "tpot", "--json"]), ({"NAME": ["nonsense"]}, ["explain", "nonsense", "--json"])],
     "query": [({"RUN": "bundle", "SQL": "select name, count(*) from slices group by name order by 2 desc, 1 limit 5"},
                ["query", "bundle", "select name, count(*) from slices group by name order by 2 desc, 1 limit 5", "--json"]),
               ({"RUN": "bundle", "SQL": "drop table slices"}, ["query", "bundle", "drop table slices", "--json"])],
@@ -27,8 +27,8 @@ CALLS = {
                ({"run": "last", "graph": ["decode_step"], "host_speed": 2}, ["whatif", "last", "--graph", "decode_step", "--host-speed", "2", "--json"]),
                ({"run": "bundle", "stage": "nonsense"}, ["whatif", "bundle", "--stage", "nonsense", "--json"]),
                ({"record": True}, ["whatif", "--record", "--json"]), ({}, ["whatif", "--json"])],
-    "compare": [({"a": ["bundle"], "b": ["other"]}, ["compare", "bundle", "--to", "other", "--json"]),
-                ({"a": ["bundle"], "b": ["other"], "minimum_effect": 5, "force": True},
+    "compare": [({"runs": ["bundle"], "to": ["other"]}, ["compare", "bundle", "--to", "other", "--json"]),
+                ({"runs": ["bundle"], "to": ["other"], "minimum_effect": 5, "force": True},
                  ["compare", "bundle", "--to", "other", "--minimum-effect", "5", "--force", "--json"])],
     "ledger_search": [({}, ["ls", "--json"]), ({"words": ["probe"], "metric": ["tpot_ms"], "limit": 1}, ["ls", "probe", "--metric", "tpot_ms", "-n", "1", "--json"]),
                       ({"since": "nonsense"}, ["ls", "--since", "nonsense", "--json"])],
@@ -43,7 +43,7 @@ CALLS = {
 }
 # What is of the moment: it differs between two calls of the same verb.
 OF_THE_MOMENT = {"run_id", "created_at", "written_at", "started_at", "finished_at", "seed", "rounds", "folder", "elapsed_ms", "elapsed_s", "duration_ms", "took_ms",
-                 "exit_status_ns", "wall_s"}
+                 "read_ms", "query_ms", "wall_s"}
 
 
 def steady(value):
@@ -58,7 +58,7 @@ def setting(scene):
     scene.use_standins()
     shutil.copy(PROBE, scene.folder / "probe.sqlite")
     for name in ("bundle", "other"):
-        printed(scene, ["import", "probe.sqlite", "--out", name, "--name", name])
+        printed(scene, ["import", "probe.sqlite", "--copy", "--out", name, "--name", name])
 
 
 def printed(scene, words):

@@ -16,24 +16,25 @@ constexpr std::chrono::milliseconds kKept = std::chrono::hours(24);
 constexpr int kPollMs = 1000;
 constexpr std::size_t kMostTasks = 64;
 
-enum class State { kWorking, kCompleted, kFailed, kCancelled };
-
-const char* word_of(State state) {
-  switch (state) {
-    case State::kWorking: return "working";
-    case State::kCompleted: return "completed";
-    case State::kFailed: return "failed";
-    case State::kCancelled: return "cancelled";
-  }
-  return "";
-}
-
 // "2026-11-18T20:15:00Z"
 std::string time_text(Clock::time_point time) { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(Clock::to_time_t(time))); }
 
 }  // namespace
 
 struct Tasks::Task {
+  enum class State { kWorking, kCompleted, kFailed, kCancelled };
+
+  const char* status() const {
+    switch (state) {
+      case State::kWorking: return "working";
+      case State::kCompleted: return "completed";
+      case State::kFailed: return "failed";
+      case State::kCancelled: return "cancelled";
+    }
+    return "";
+  }
+  bool works() const { return state == State::kWorking; }
+
   std::string id = random_name();
   State state = State::kWorking;
   std::string message;
@@ -47,14 +48,14 @@ Tasks::Tasks() = default;
 Tasks::~Tasks() { end(); }
 
 ordered_json Tasks::state_of(const Task& task) const {
-  ordered_json state = {{"taskId", task.id}, {"status", word_of(task.state)}};
+  ordered_json state = {{"taskId", task.id}, {"status", task.status()}};
   if (!task.message.empty()) state["statusMessage"] = task.message;
   state["createdAt"] = time_text(task.created);
   state["lastUpdatedAt"] = time_text(task.updated);
   state["ttlMs"] = kKept.count();
   state["pollIntervalMs"] = kPollMs;
-  if (task.state == State::kCompleted) state["result"] = task.result;
-  if (task.state == State::kFailed) state["error"] = {{"code", task.error->code}, {"message", task.error->message}};
+  if (task.state == Task::State::kCompleted) state["result"] = task.result;
+  if (task.state == Task::State::kFailed) state["error"] = {{"code", task.error->code}, {"message", task.error->message}};
   return state;
 }
 
@@ -81,7 +82,7 @@ ordered_json Tasks::start(Work work) {
       error = RpcError(kInternalError, wrong.what());
     }
     const std::lock_guard held(mutex_);
-    task.state = stop.stop_requested() ? State::kCancelled : error ? State::kFailed : State::kCompleted;
+    task.state = stop.stop_requested() ? Task::State::kCancelled : error ? Task::State::kFailed : Task::State::kCompleted;
     task.message = error ? error->message : "";
     task.result = std::move(result);
     task.error = std::move(error);
@@ -104,19 +105,18 @@ ordered_json Tasks::get(const std::string& id) {
 void Tasks::cancel(const std::string& id) {
   const std::lock_guard lock(mutex_);
   Task& task = find(id);
-  if (task.state == State::kWorking) task.message = "ends, and keeps what it has captured";
+  if (task.works()) task.message = "ends, and keeps what it has captured";
   task.thread.request_stop();
 }
 
 void Tasks::forget_old() {
   const auto old = Clock::now() - kKept;
-  std::erase_if(tasks_, [&](const auto& each) { return each.second->state != State::kWorking && each.second->updated < old; });
+  std::erase_if(tasks_, [&](const auto& each) { return !each.second->works() && each.second->updated < old; });
   // Their threads have ended: the oldest of those make room.
   while (tasks_.size() >= kMostTasks) {
     auto oldest = tasks_.end();
     for (auto each = tasks_.begin(); each != tasks_.end(); ++each)
-      if (each->second->state != State::kWorking && (oldest == tasks_.end() || each->second->updated < oldest->second->updated))
-        oldest = each;
+      if (!each->second->works() && (oldest == tasks_.end() || each->second->updated < oldest->second->updated)) oldest = each;
     if (oldest == tasks_.end()) return;
     tasks_.erase(oldest);
   }

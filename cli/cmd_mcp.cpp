@@ -3,8 +3,8 @@
 
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
-#include "cli/tools/verb_tools.h"
 #include "cli/value_checks.h"
+#include "cli/verb_tools.h"
 #include "cli/verbs.h"
 #include "model/error.h"
 #include "orchestrator/bundle/provenance.h"

@@ -22,7 +22,6 @@
 namespace nl::orchestrator {
 namespace {
 
-
 constexpr std::size_t kKeptErrors = 16 << 10;
 constexpr int kProgressFd = 3;  // in the child
 constexpr int kLookMs = 200;    // a child whose descendant holds its output open is noticed so late

@@ -11,7 +11,7 @@
 namespace nl::orchestrator {
 
 // This same program again, with the words of a verb: for a process that lives on and has many callers. A verb may start processes, and
-// run_process() ends every descendant of the process that it is called in; and a verb that crashes takes nobody with it.
+// run_process() ends every descendant of the process that it is called in; and a verb that crashes ends alone.
 struct OwnVerb {
   std::vector<std::string> words;                       // behind "nl-stage"
   std::filesystem::path directory = {};                 // where it runs; empty: ours

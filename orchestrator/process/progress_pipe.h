@@ -10,6 +10,6 @@ inline constexpr const char* kProgressVariable = "NL_STAGE_PROGRESS_FD";
 // we start inherits the pipe or the variable. Called once, before there are threads.
 void take_progress_pipe();
 
-void tell_progress(std::string_view what);  // "[2/5] nsys trace"; nothing where nobody asked
+void tell_progress(std::string_view what);  // "[2/5] nsys trace"; nothing where no program asked
 
 }  // namespace nl::orchestrator

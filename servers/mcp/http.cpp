@@ -50,7 +50,7 @@ const char* named_parameter(std::string_view method) {
   return found == names.end() ? nullptr : found->second;
 }
 
-// Whoever looks at the headers alone, a proxy, must see what is done.
+// A proxy that looks at the headers alone must see what is done.
 void check_headers(const Message& message, const HttpRequest& request) {
   const json version = message.meta().value(kVersionKey, json());
   if (version.is_string() && version != request.protocol_version)

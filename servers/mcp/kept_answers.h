@@ -7,7 +7,7 @@
 
 namespace nl::servers::mcp {
 
-std::string random_name();  // 128 bits in hex: nobody guesses it
+std::string random_name();  // 128 bits in hex: no client guesses it
 
 // The whole of answers that were cut, for a while: the oldest go first.
 class KeptAnswers {

@@ -1,7 +1,11 @@
 #include "servers/mcp/protocol.h"
 
+#include "model/input_bounds.h"
+
 namespace nl::servers::mcp {
 namespace {
+
+constexpr InputBounds kMessageBounds{64, 500'000};
 
 bool is_id(const json& value) { return value.is_string() || value.is_number_integer(); }
 
@@ -38,6 +42,11 @@ json id_of(const json& value) {
 }
 
 json parsed(std::string_view text) {
+  try {
+    json_within_bounds(text, "message", kMessageBounds);
+  } catch (const Error& error) {
+    throw RpcError(kInvalidRequest, error.message);
+  }
   json value = json::parse(text, nullptr, false);
   if (value.is_discarded()) throw RpcError(kParseError, "this is not JSON");
   return value;

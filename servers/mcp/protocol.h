@@ -65,7 +65,7 @@ struct Message {
   bool is_modern() const { return meta().contains(kVersionKey) || meta().contains(kCapabilitiesKey); }
 };
 
-json parsed(std::string_view text);  // throws RpcError(kParseError)
+json parsed(std::string_view text);  // throws RpcError: kParseError, kInvalidRequest where it is nested too deeply
 
 // Throws RpcError: kInvalidRequest, kInvalidParams. None: it is the reply to a request, and this server sends none.
 std::optional<Message> message_of(const json& value);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "runs/ledger/ledger.h"
 #include "servers/confine.h"
 
@@ -97,7 +98,9 @@ std::optional<std::string> part_of(const std::string& run_json, const Address& a
   const std::string pointer = address.file->name == kFindings ? "/findings" + address.pointer : address.pointer;
   if (pointer.empty()) return run_json;
   try {
-    return nlohmann::ordered_json::parse(run_json).at(nlohmann::ordered_json::json_pointer(pointer)).dump(1);
+    return nlohmann::ordered_json::parse(json_within_bounds(run_json, std::string(kRunJson)))
+        .at(nlohmann::ordered_json::json_pointer(pointer))
+        .dump(1);
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }

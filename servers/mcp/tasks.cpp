@@ -127,7 +127,7 @@ void Tasks::end() {
     const std::lock_guard lock(mutex_);
     for (auto& [id, task] : tasks_) task->thread.request_stop();
   }
-  // Nobody starts a task any more; each takes the mutex to say how it ended.
+  // No task is started any more; each takes the mutex to say how it ended.
   for (auto& [id, task] : tasks_)
     if (task->thread.joinable()) task->thread.join();
 }

@@ -24,13 +24,15 @@ CALLS = {
                ["query", "bundle", "select name, count(*) from slices group by name order by 2 desc, 1 limit 5", "--json"]),
               ({"RUN": "bundle", "SQL": "drop table slices"}, ["query", "bundle", "drop table slices", "--json"])],
     "whatif": [({"run": "bundle"}, ["whatif", "bundle", "--json"]),
-               ({"run": "last", "graph": ["decode_step"], "host_speed": 2}, ["whatif", "last", "--graph", "decode_step", "--host-speed", "2", "--json"]),
+               ({"run": "last", "graph": ["decode_step"], "host_speed": 2},
+                ["whatif", "last", "--graph", "decode_step", "--host-speed", "2", "--json"]),
                ({"run": "bundle", "stage": "nonsense"}, ["whatif", "bundle", "--stage", "nonsense", "--json"]),
                ({"record": True}, ["whatif", "--record", "--json"]), ({}, ["whatif", "--json"])],
     "compare": [({"runs": ["bundle"], "to": ["other"]}, ["compare", "bundle", "--to", "other", "--json"]),
                 ({"runs": ["bundle"], "to": ["other"], "minimum_effect": 5, "force": True},
                  ["compare", "bundle", "--to", "other", "--minimum-effect", "5", "--force", "--json"])],
-    "ledger_search": [({}, ["ls", "--json"]), ({"words": ["probe"], "metric": ["tpot_ms"], "limit": 1}, ["ls", "probe", "--metric", "tpot_ms", "-n", "1", "--json"]),
+    "ledger_search": [({}, ["ls", "--json"]),
+                      ({"words": ["probe"], "metric": ["tpot_ms"], "limit": 1}, ["ls", "probe", "--metric", "tpot_ms", "-n", "1", "--json"]),
                       ({"since": "nonsense"}, ["ls", "--since", "nonsense", "--json"])],
     "run": [({"config": "light", "dry_run": True, "command": ["python3", "-c", "print(1)"]},
              ["run", "--config", "light", "--dry-run", "--json", "--", "python3", "-c", "print(1)"]),
@@ -42,8 +44,8 @@ CALLS = {
             ({}, ["try", "--json"])],
 }
 # What is of the moment: it differs between two calls of the same verb.
-OF_THE_MOMENT = {"run_id", "created_at", "written_at", "started_at", "finished_at", "seed", "rounds", "folder", "elapsed_ms", "elapsed_s", "duration_ms", "took_ms",
-                 "read_ms", "query_ms", "wall_s"}
+OF_THE_MOMENT = {"run_id", "created_at", "written_at", "started_at", "finished_at", "seed", "rounds", "folder", "elapsed_ms", "elapsed_s",
+                 "duration_ms", "took_ms", "read_ms", "query_ms", "wall_s"}
 
 
 def steady(value):

@@ -108,7 +108,7 @@ def refuses_what_is_no_message(scene):
         client.send_bytes(b"{\n")
         assert client.next_message()["error"]["code"] == -32700
         client.send_bytes(b"[" * 100_000 + b"\n")
-        assert client.next_message()["error"]["code"] == -32700
+        assert client.next_message()["error"]["code"] == -32600
         client.send_bytes(b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n')
         assert client.next_message()["error"]["code"] == -32600
         assert code_of(lambda: client.request("nonsense")) == -32601

@@ -73,7 +73,8 @@ class TwoResources : public servers::mcp::Resources {
   std::vector<servers::mcp::ResourceTemplate> templates() const override { return {{"nl-stage://run/{run}/x", "x", "what", "text/plain"}}; }
   std::vector<servers::mcp::Resource> list(std::size_t from, std::size_t most) override {
     std::vector<servers::mcp::Resource> page;
-    for (std::size_t i = from; i < 120 && page.size() < most; ++i) page.push_back({"nl-stage://run/" + std::to_string(i) + "/x", "x", "t", "text/plain"});
+    for (std::size_t i = from; i < 120 && page.size() < most; ++i)
+      page.push_back({"nl-stage://run/" + std::to_string(i) + "/x", "x", "t", "text/plain"});
     return page;
   }
   std::optional<servers::mcp::ResourceText> read(const std::string& uri) override {

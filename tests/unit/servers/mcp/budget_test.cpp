@@ -43,7 +43,8 @@ TEST_CASE("servers mcp budget: with its note the answer is within the bound, and
   for (const std::size_t most : {800, 2000, 8000}) {
     ordered_json whole = {{"name", std::string(5000, 'n')}, {"lists", ordered_json::array()}, {"last", 7}};
     for (int i = 0; i < 10; ++i) whole["lists"].push_back({{"rows", rows(100 * (i + 1))}, {"text", std::string(1000, 't')}});
-    const ordered_json answer = with_note(shortened(whole, most), tokens_of(size_in_json(whole)), "nl-stage://answer/0123456789abcdef0123456789abcdef");
+    const ordered_json answer =
+        with_note(shortened(whole, most), tokens_of(size_in_json(whole)), "nl-stage://answer/0123456789abcdef0123456789abcdef");
     INFO(answer.dump());
     CHECK(size_in_json(answer) <= most);
     CHECK(answer.begin().key() == "cut");

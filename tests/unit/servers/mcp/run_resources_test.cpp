@@ -59,11 +59,12 @@ TEST_CASE("servers mcp resources: run.json is there when the bundle is gone") {
 TEST_CASE("servers mcp resources: a bundle below the root, and nothing outside") {
   RecordedRun scene;
   CHECK(scene.resources.read("nl-stage://bundle/bundle%20one/report.md")->text == "# Report\n");
-  for (const char* none : {"nl-stage://bundle/bundle%20one/config.yaml", "nl-stage://bundle/none/run.json", "nl-stage://bundle/run.json", "nl-stage://run/last",
-                           "nl-stage://run/last/", "nl-stage://run/last/../bundle%20one/config.yaml", "file:///etc/passwd", "", "nl-stage://run/last/run.json#/none",
-                           "nl-stage://run/last/run.json#none"})
+  for (const char* none : {"nl-stage://bundle/bundle%20one/config.yaml", "nl-stage://bundle/none/run.json", "nl-stage://bundle/run.json",
+                           "nl-stage://run/last", "nl-stage://run/last/", "nl-stage://run/last/../bundle%20one/config.yaml",
+                           "file:///etc/passwd", "", "nl-stage://run/last/run.json#/none", "nl-stage://run/last/run.json#none"})
     CHECK_FALSE(scene.resources.read(none));
-  for (const char* outside : {"nl-stage://bundle/../../etc/run.json", "nl-stage://bundle/%2e%2e/run.json", "nl-stage://bundle//etc/run.json"})
+  for (const char* outside :
+       {"nl-stage://bundle/../../etc/run.json", "nl-stage://bundle/%2e%2e/run.json", "nl-stage://bundle//etc/run.json"})
     CHECK_THROWS_AS(scene.resources.read(outside), nl::Error);
   CHECK_THROWS_AS(scene.resources.read("nl-stage://run/nobody/run.json"), nl::Error);
 }

@@ -79,7 +79,9 @@ TEST_CASE("servers mcp server: each kind of revision has its own methods") {
 
 TEST_CASE("servers mcp server: initialize agrees on the version that is asked for, else on the newest of its kind") {
   Scene scene;
-  const auto version = [&](const char* asked) { return scene.ask("initialize", {{"protocolVersion", asked}})["result"]["protocolVersion"]; };
+  const auto version = [&](const char* asked) {
+    return scene.ask("initialize", {{"protocolVersion", asked}})["result"]["protocolVersion"];
+  };
   CHECK(version("2025-06-18") == "2025-06-18");
   CHECK(version("2025-11-25") == "2025-11-25");
   CHECK(version("1999-01-01") == "2025-11-25");

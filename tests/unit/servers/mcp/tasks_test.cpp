@@ -8,7 +8,8 @@ namespace {
 
 ordered_json state_at_end(Tasks& tasks, const std::string& id) {
   ordered_json state = tasks.get(id);
-  for (int i = 0; i < 1000 && state["status"] == "working"; ++i, state = tasks.get(id)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (int i = 0; i < 1000 && state["status"] == "working"; ++i, state = tasks.get(id))
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   return state;
 }
 

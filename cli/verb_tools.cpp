@@ -1,4 +1,4 @@
-#include "cli/tools/verb_tools.h"
+#include "cli/verb_tools.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -10,9 +10,10 @@
 #include "cli/exit_status.h"
 #include "cli/output.h"
 #include "cli/print_result.h"
-#include "cli/tools/words.h"
+#include "cli/verb_words.h"
 #include "cli/verbs.h"
 #include "model/error.h"
+#include "model/input_bounds.h"
 #include "orchestrator/process/own_verb.h"
 
 namespace nl::cli {
@@ -29,7 +30,7 @@ Answer failure(const Error& error) { return {{{"error", error_json(error)}}, exi
 Error interrupted() { return {ErrorKind::kInterrupted, "the call was cancelled", "tools", "call it again"}; }
 
 Answer parsed(const std::string& out, int status, std::string_view verb) {
-  ordered_json content = ordered_json::parse(out, nullptr, false);
+  ordered_json content = ordered_json::parse(json_within_bounds(out, fmt::format("nl-stage {}", verb)), nullptr, false);
   if (!content.is_discarded()) return {std::move(content), status};
   return failure({ErrorKind::kInternal,
                   status > 128 ? fmt::format("nl-stage {} was ended by signal {}", verb, status - 128)

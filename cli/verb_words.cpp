@@ -1,4 +1,4 @@
-#include "cli/tools/words.h"
+#include "cli/verb_words.h"
 
 #include <fmt/format.h>
 

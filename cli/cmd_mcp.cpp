@@ -85,7 +85,7 @@ void add_mcp(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--ledger", flags->ledger, "where runs are looked up and recorded; default: $NL_STAGE_LEDGER, or the user's own")
       ->type_name("PATH|URL");
   verb->add_flag("--json", flags->json,
-                 "serve nobody: print {name, version, revisions, tools: [{name, description, input_schema, lasts}]}");
+                 "serve no client: print {name, version, revisions, tools: [{name, description, input_schema, lasts}]}");
   verb->footer(
       "An agent's program starts it and ends it: the end of its input ends it and what it has started. A run that is cancelled keeps its "
       "bundle.\n"

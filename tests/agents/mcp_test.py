@@ -186,7 +186,7 @@ def commands_are_not_run_unless_allowed(scene):
 def a_command_goes_through_no_shell(scene):
     scene.use_standins()
     with serve(scene, "--allow-run") as client:
-        result = client.call("run", config="light", out="bundle", command=["touch", "a b", "$(touch c)", ";", "--json"])
+        result = client.call("run", config="light", out="bundle", command=["touch", "--", "a b", "$(touch c)", ";", "--json"])
         assert result["structuredContent"]["status"] == "complete" or (scene.folder / "a b").exists(), result
     assert (scene.folder / "$(touch c)").exists() and not (scene.folder / "c").exists()
 
@@ -241,12 +241,17 @@ def a_client_that_closes_its_end_ends_the_run(scene):
 
 def a_client_that_is_killed_ends_the_run(scene):
     arguments = long_run(scene)
-    client = serve(scene, "--allow-run", legacy=True)
-    client.begin("tools/call", {"name": "run", "arguments": arguments})
+    script = ("import json, sys, time\n"
+              "from client import Client\n"
+              "program, folder, environment, arguments = json.loads(sys.argv[1])\n"
+              "client = Client(program, ['--root', folder, '--allow-run'], folder=folder, environment=environment, legacy=True)\n"
+              "client.begin('tools/call', {'name': 'run', 'arguments': arguments})\n"
+              "time.sleep(600)\n")
+    words = json.dumps([scene.nl_stage, str(scene.folder), scene.environment, arguments])
+    client = subprocess.Popen([sys.executable, "-c", script, words], cwd=pathlib.Path(__file__).parent)
     until(lambda: (scene.folder / "started").exists())
-    client.process.stdout.close()
-    client.process.stdin.close()
-    assert client.process.wait(30) == 0
+    client.kill()
+    client.wait()
     assert_kept(scene)
 
 
@@ -284,11 +289,11 @@ def a_verb_that_crashes_takes_nobody_with_it(scene):
 def long_answers_are_cut_and_can_be_read(scene):
     imported(scene)
     with serve(scene) as client:
-        short = client.call("whatif", run="bundle", max_tokens=200)
+        short = client.call("summary", run="last", max_tokens=200)
         assert len(short["content"][0]["text"]) <= 800, len(short["content"][0]["text"])
         cut = short["structuredContent"]["cut"]
         whole = client.request("resources/read", {"uri": cut["whole"]})["contents"][0]["text"]
-        assert json.loads(whole) == client.content("whatif", run="bundle", max_tokens=200_000)
+        assert json.loads(whole) == client.content("summary", run="last", max_tokens=200_000)
 
 
 if __name__ == "__main__":

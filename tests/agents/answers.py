@@ -10,9 +10,7 @@ lacks are left out, and named. Fails where an answer is wrong, or an answer cost
 
 import json
 import os
-import pathlib
 import re
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -46,11 +44,11 @@ class Agent:
         self.dearest = max(self.dearest, cost)
         self.calls.append(name)
 
-    def call(self, name, **arguments):
-        if name not in self.tools:
-            raise Missing(f"the tool {name}")
-        result = self.client.call(name, **arguments)
-        self._paid(name, result["content"][0]["text"])
+    def call(self, tool, **arguments):
+        if tool not in self.tools:
+            raise Missing(f"the tool {tool}")
+        result = self.client.request("tools/call", {"name": tool, "arguments": arguments})
+        self._paid(tool, result["content"][0]["text"])
         if result["isError"]:
             raise Failure({"code": 0, "message": result["content"][0]["text"]})
         return json.loads(result["content"][0]["text"])
@@ -82,7 +80,7 @@ def binds(agent, run):
 
 def first_function(agent, run):
     """What delays each step: the function whose change would bring the most, else that of the first finding."""
-    functions = [change.split(" ", 1)[1].split("=")[0] for prediction in agent.call("whatif", run=run)["predictions"] for change in prediction["changes"]
+    functions = [change.split(" ", 1)[1].split("=")[0] for prediction in agent.call("whatif", run=f"in_{run}")["predictions"] for change in prediction["changes"]
                  if change.startswith("--host ")]
     return functions[0] if functions else agent.part(run, "/findings/0")["action"]
 
@@ -125,7 +123,7 @@ def same_speed(agent, run):
 
 
 def longest_kernel_in_all(agent, run):
-    return agent.rows(run, "SELECT short_name FROM kernels ORDER BY total_ns DESC LIMIT 1")[0][0]
+    return agent.rows(run, "SELECT name FROM kernels ORDER BY total_ns DESC LIMIT 1")[0][0]
 
 
 def copies_to_gpu(agent, run):
@@ -161,7 +159,7 @@ def oracles(capture):
     """What is true of an nsys export, by SQL and arithmetic of this file's own."""
     db = sqlite3.connect(capture)
     names = dict(db.execute("SELECT id, value FROM StringIds"))
-    kernels = list(db.execute("SELECT start, end, shortName, correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL"))
+    kernels = list(db.execute("SELECT start, end, demangledName, correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL"))
     others = [row for table in ("MEMCPY", "MEMSET") for row in db.execute(f"SELECT start, end, NULL, correlationId FROM CUPTI_ACTIVITY_KIND_{table}")]
     total = {}
     for start, end, name, _ in kernels:
@@ -230,10 +228,6 @@ def unpack(scene):
                               env={**os.environ, **scene.environment}, cwd=scene.folder, check=False)
         if done.returncode != 0:
             raise AssertionError(f"import of {name}: {done.stderr}")
-        # A capture that lies beside its run.json is found by the name of the bundle.
-        for capture in pathlib.Path(source).iterdir() if pathlib.Path(source).is_dir() else []:
-            if capture.name != "run.json" and not (scene.folder / name / capture.name).exists():
-                shutil.copytree(capture, scene.folder / name / capture.name)
 
 
 def ask_all(scene):

@@ -80,8 +80,8 @@ def binds(agent, run):
 
 def first_function(agent, run):
     """What delays each step: the function whose change would bring the most, else that of the first finding."""
-    functions = [change.split(" ", 1)[1].split("=")[0] for prediction in agent.call("whatif", run=f"in_{run}")["predictions"] for change in prediction["changes"]
-                 if change.startswith("--host ")]
+    predictions = agent.call("whatif", run=f"in_{run}")["predictions"]
+    functions = [change.split(" ", 1)[1].split("=")[0] for each in predictions for change in each["changes"] if change.startswith("--host ")]
     return functions[0] if functions else agent.part(run, "/findings/0")["action"]
 
 

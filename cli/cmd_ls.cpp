@@ -7,12 +7,13 @@
 #include "model/text_table.h"
 #include "model/visible_text.h"
 #include "runs/ledger/bundles.h"
+#include "runs/ledger/entry_json.h"
 
 // ls and show: what the ledger has.
 namespace nl::cli {
 namespace {
 
-using nlohmann::ordered_json;
+using runs::entry_json;
 
 std::string joined_tags(const std::vector<std::string>& tags) {
   std::string text;
@@ -24,31 +25,6 @@ std::string or_dash(const std::string& text) { return text.empty() ? "-" : text;
 
 // "2026-11-16T17:37:57Z" → "2026-11-16 17:37"
 std::string minute_of(const std::string& time) { return time.size() < 16 ? time : time.substr(0, 10) + " " + time.substr(11, 5); }
-
-ordered_json entry_json(const runs::LedgerEntry& entry) {
-  ordered_json json;
-  json["run_id"] = entry.run_id;
-  json["created_at"] = entry.created_at;
-  json["name"] = entry.name;
-  json["mode"] = entry.mode;
-  json["status"] = entry.status;
-  json["model"] = text_or_null(entry.model);
-  json["precision"] = text_or_null(entry.precision);
-  json["backend"] = text_or_null(entry.backend);
-  json["gpu"] = text_or_null(entry.gpu);
-  json["gpu_count"] = entry.gpu_count;
-  json["hardware"] = text_or_null(entry.hardware);
-  json["workload"] = text_or_null(entry.workload);
-  json["workload_text"] = text_or_null(entry.workload_text);
-  json["revision"] = text_or_null(entry.revision);
-  json["modified"] = entry.modified ? ordered_json(*entry.modified) : ordered_json();
-  json["command"] = text_or_null(entry.command);
-  json["part_of"] = text_or_null(entry.part_of);
-  json["bundle"] = text_or_null(entry.bundle.string());
-  json["tags"] = entry.tags;
-  json["metrics"] = entry.metrics;
-  return json;
-}
 
 // "0.00420" with its unit where the key is one of model/run_metrics.h: "4.20 µs" stays what the key says, "0.00420 ms".
 std::string metric_text(const std::string& key, double value) {
@@ -112,11 +88,7 @@ struct ShowFlags {
 };
 
 void show_json(const runs::LedgerEntry& entry, const std::vector<runs::LedgerNote>& notes) {
-  auto json = entry_json(entry);
-  json["bundle_state"] = runs::word_of(runs::bundle_state(entry));
-  json["notes"] = nlohmann::ordered_json::array();
-  for (const auto& note : notes) json["notes"].push_back({{"written_at", note.written_at}, {"text", note.text}});
-  write_json(json);
+  write_json(runs::shown_json(entry, notes));
 }
 
 void show_line(const char* title, const std::string& text) {

@@ -34,6 +34,7 @@ void add_report(CLI::App& app, std::function<int()>& action);
 void add_rm(CLI::App& app, std::function<int()>& action);
 void add_run(CLI::App& app, std::function<int()>& action);
 void add_schema(CLI::App& app, std::function<int()>& action);
+void add_serve(CLI::App& app, std::function<int()>& action);
 void add_session(CLI::App& app, std::function<int()>& action);
 void add_show(CLI::App& app, std::function<int()>& action);
 void add_stats(CLI::App& app, std::function<int()>& action);
@@ -49,7 +50,7 @@ inline void add_verbs(CLI::App& app, std::function<int()>& action) {
   for (const auto add :
        {add_run,    add_profile, add_plan,        add_import, add_report,        add_whatif,   add_compare,  add_try,      add_bisect,
         add_nodes,  add_gate,    add_fingerprint, add_stats,  add_suite,         add_ls,       add_show,     add_tag,      add_note,
-        add_rm,     add_record,  add_trends,      add_export, add_import_bundle, add_doctor,   add_ceilings, add_backends, add_validate,
+        add_rm,     add_record,  add_trends,      add_export, add_import_bundle, add_serve, add_doctor,   add_ceilings, add_backends, add_validate,
         add_schema, add_help,    add_completion,  add_manual, add_session,       add_calibrate})
     add(app, action);
 }

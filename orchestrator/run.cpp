@@ -8,6 +8,7 @@
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/config/knowledge.h"
 #include "orchestrator/doctor/doctor.h"
+#include "orchestrator/live/live_runs.h"
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/read.h"
 #include "orchestrator/session/session.h"
@@ -64,9 +65,12 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const PowerSource power = open_power_source(config, tools, verdict);
   runner.sample_power(power.sampler.get());
   runner.keep_time(plan);
+  LiveNote live(bundle.run_id(), config.run.name, bundle.path());
+  runner.tell_passes([&](const std::string& label) { live.say(label); });
 
   const auto repository = repository_of(config.workload);  // before a pass changes it
   Capture capture = execute(plan, runner);
+  live.say("reading and analysing");
   if (config.mark.automatic) drop_compiled_marks(bundle);
   Evidence evidence = read(plan, std::move(capture), power, bundle, verdict);
   evidence.workload.repository = repository;

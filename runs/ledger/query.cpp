@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "model/error.h"
+#include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/process/activity.h"
@@ -59,6 +60,11 @@ class Question {
     if (!filter.since.empty()) where("created_at >= ?", filter.since);
     if (!filter.until.empty()) where("created_at <= ?", end_of(filter.until));
     if (!filter.parts) where(fmt::format("{} = ?", part_column), "");
+    if (!filter.part_of.empty()) where(fmt::format("{} = ?", part_column), filter.part_of);
+    if (filter.after) {  // both columns at once, as the index has them
+      where("(created_at, number) < (?, ?)", filter.after->created_at);
+      values_.emplace_back(filter.after->number);
+    }
     for (const std::string& tag : filter.tags) where("number IN (SELECT run FROM tags WHERE tag = ?)", tag);
   }
 
@@ -189,6 +195,15 @@ void Ledger::each_value(const LedgerFilter& filter, const std::string& metric, c
   connection_->select(question.statement_of_values(), question.values(), [&](const Row& row) {
     each({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.text(6), row.text(7), row.number(8)});
   });
+}
+
+std::vector<LedgerEntry> Ledger::latest_by_workload(std::size_t most) {
+  if (!has_workloads_) return {};
+  return select_entries(
+      fmt::format("WHERE number IN (SELECT number FROM (SELECT number, row_number() OVER (PARTITION BY workload, hardware {0}) AS place FROM runs "
+                  "WHERE part_of = '' AND status = ?) AS ranked WHERE place = 1) {0} LIMIT {1}",
+                  kNewestFirst, most),
+      {std::string(key_of(RunStatus::kComplete))});
 }
 
 std::vector<std::string> Ledger::metric_keys() {

@@ -226,6 +226,8 @@ std::string blocks_markup(const Blocks& blocks) {
   return out;
 }
 
+std::string_view style() { return kReportCss; }
+
 PageScript built_in_script() { return {kReportJs, kReportJsDigest}; }
 
 std::string page(const report::Document& document, const std::string& footer, const std::vector<DataBlock>& data,

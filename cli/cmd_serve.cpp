@@ -90,7 +90,7 @@ void wait_for_signal() {
 // What is still being answered was asked to stop. What does not stop in this time ends with the process: nothing of it is half written, as a
 // ledger takes a change whole or not at all.
 void end_soon() {
-  constexpr auto kGrace = std::chrono::milliseconds(700);
+  static constexpr auto kGrace = std::chrono::milliseconds(700);
   std::thread([] {
     std::this_thread::sleep_for(kGrace);
     std::_Exit(0);

@@ -142,7 +142,6 @@ std::optional<ProcessResult> PassRunner::run(Pass pass) {
   const fs::path result_file = is_output(bundle_, pass, process.stdout_log) ? process.stdout_log : fs::path();
   if (!result_file.empty()) process.stdout_log += ".partial";
   note_command(bundle_, pass);
-  if (tell_) tell_(process.label);
   records_.push_back({pass.kind, process.argv, {}, 0, PassOutcome::kFailed, {}, {}});
   const auto result = launch(pass);
   if (!result) return std::nullopt;

@@ -71,9 +71,6 @@ class PassRunner : public Runner {
   void keep_time(const Plan& plan);
   const TimeBudget& time() const { return time_; }
 
-  // Called with the label of each pass as it begins: "[2/5] nsys trace".
-  void tell_passes(std::function<void(const std::string& label)> tell) { tell_ = std::move(tell); }
-
   // The meters are read during the passes that ask for it; none: they are not.
   void sample_power(PowerSampler* sampler) { sampler_ = sampler; }
   std::vector<PowerSample> take_power() { return std::exchange(power_, {}); }  // of the latest such pass
@@ -95,7 +92,6 @@ class PassRunner : public Runner {
   Echo echo_;
   PowerSampler* sampler_ = nullptr;
   std::vector<PowerSample> power_;
-  std::function<void(const std::string&)> tell_;
 };
 
 // A part of the plan that is run pass by pass, where what one leaves decides on the next: which kernels, whether to try

@@ -74,6 +74,7 @@ Response error_response(int status, const Error& error) {
 
 Response framed_document(std::string html) {
   Response response{200, kHtml, std::move(html)};
+  response.with("Cross-Origin-Opener-Policy", "unsafe-none");  // browsers refuse any other for a document that is a stranger
   return response.with("Content-Security-Policy",
                        "sandbox allow-scripts allow-downloads; default-src 'unsafe-inline' data: blob:; connect-src 'none'; form-action 'none'; "
                        "base-uri 'none'; frame-ancestors 'self'");

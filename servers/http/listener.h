@@ -42,6 +42,4 @@ class Listener {
 // this nl-stage was built without.
 std::unique_ptr<Listener> listen(const ListenOptions& options, Answers answers, Counters& counters);
 
-bool has_tls();
-
 }  // namespace nl::servers::http

@@ -13,6 +13,4 @@ std::unique_ptr<Listener> listen(const ListenOptions& options, Answers answers, 
   return std::make_unique<BeastListener>(options, std::move(answers), counters);
 }
 
-bool has_tls() { return false; }
-
 }  // namespace nl::servers::http

@@ -51,6 +51,4 @@ std::unique_ptr<Listener> listen(const ListenOptions& options, Answers answers, 
   return std::make_unique<TlsListener>(options, std::move(answers), counters);
 }
 
-bool has_tls() { return true; }
-
 }  // namespace nl::servers::http

@@ -24,8 +24,8 @@ struct Parameter {
 struct Ask {
   const Request& request;
   std::vector<std::string> names;  // what stands for {run} in the path
-  Fields query, form;
-  std::string who;         // of the token; empty: none was given
+  Fields query = {}, form = {};
+  std::string who = {};    // of the token; empty: none was given
   bool may_write = false;
 };
 

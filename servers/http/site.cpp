@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <exception>
+#include <new>
 
 #include "model/error.h"
 #include "model/words.h"
@@ -33,11 +34,11 @@ void add_policy(Response& response) {
       if (each == name) return true;
     return false;
   };
-  if (!has("Content-Security-Policy")) response.with("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox");
+  if (!has("Content-Security-Policy")) response.with("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
   if (!has("Cache-Control")) response.with("Cache-Control", "no-store");
   response.with("X-Content-Type-Options", "nosniff");
   response.with("Referrer-Policy", "same-origin");  // with no-referrer browsers hide where a form comes from
-  response.with("Cross-Origin-Opener-Policy", "same-origin");
+  if (!has("Cross-Origin-Opener-Policy")) response.with("Cross-Origin-Opener-Policy", "same-origin");
   response.with("Cross-Origin-Resource-Policy", "same-origin");
 }
 
@@ -98,32 +99,33 @@ Response Site::answer(const Request& request) noexcept {
   return response;
 }
 
+// What is wrong with the request whatever it asks for; then the route, and who may take it.
 Response Site::checked_answer(const Request& request, std::string& path) {
   if (const auto refusal = refuse_foreign(request, parts_.options.gate)) return refused(request, *refusal, nullptr);
-  if (!rate_.allows(request.client)) {
-    Response response = refused(request, {kTooMany, "too many requests", "wait a second"}, nullptr);
-    return response.with("Retry-After", "1");
-  }
+  if (!rate_.allows(request.client))
+    return refused(request, {kTooMany, "too many requests", "wait a second"}, nullptr).with("Retry-After", "1");
   auto target = parse_target(request.target);
   if (!target) return refused(request, {400, "the address is none of this server", "start at /"}, nullptr);
   Found found = find_route(routes_, request.method, target->path);
   if (found.route == nullptr && found.allowed.empty()) return refused(request, {404, "there is no such page", "start at /"}, nullptr);
-  if (found.route == nullptr) {
-    Response response = refused(request, {405, "this address does not take " + std::string(request.method == "POST" ? "POST" : "this method"),
-                                          "ask with " + found.allowed.front()}, nullptr);
-    return response.with("Allow", found.allowed.front());
-  }
-  const Route& route = *found.route;
-  path = route.path;
+  if (found.route == nullptr)
+    return refused(request, {405, "this address does not take the method", "ask with " + found.allowed.front()}, nullptr)
+        .with("Allow", found.allowed.front());
+  path = found.route->path;
+  return routed_answer(*found.route, Ask{request, std::move(found.names), std::move(target->query)});
+}
+
+Response Site::routed_answer(const Route& route, Ask ask) {
+  const Request& request = ask.request;
   try {
     bool wrong = false;
-    Caller caller = caller_of(request, parts_.options.gate, parts_.tokens, wrong);
+    const Caller caller = caller_of(request, parts_.options.gate, parts_.tokens, wrong);
     if (wrong) return refused(request, {kUnauthorized, "the token is not known", "nl-stage serve token ls"}, &route);
     if (const auto refusal = refuse_entry(request, parts_.options.gate, route.entry, caller)) return refused(request, *refusal, &route);
     if (const auto refusal = refuse_body(route, request)) return refused(request, *refusal, &route);
-    Ask ask{request, std::move(found.names), std::move(target->query), {}, caller.token ? caller.token->name : "",
-            caller.token && caller.token->role == Role::kWrite};
-    return answer_of(route, request, std::move(ask));
+    if (caller.token) ask.who = caller.token->name;
+    ask.may_write = caller.token && caller.token->role == Role::kWrite;
+    return answer_of(route, std::move(ask));
   } catch (const Error& error) {
     const int status = status_of(error, request);
     return wants_page(request, &route) ? error_page(parts_, status, error) : error_response(status, error);
@@ -134,10 +136,10 @@ Response Site::checked_answer(const Request& request, std::string& path) {
   }
 }
 
-Response Site::answer_of(const Route& route, const Request& request, Ask ask) const {
+Response Site::answer_of(const Route& route, Ask ask) const {
   if (!is_api(route) && route.method == "POST") {
-    auto form = parse_fields(request.body);
-    if (!form) return refused(request, {400, "the form has a wrong escape", "use the form of the page"}, &route);
+    auto form = parse_fields(ask.request.body);
+    if (!form) return refused(ask.request, {400, "the form has a wrong escape", "use the form of the page"}, &route);
     ask.form = std::move(*form);
   }
   return route.answer(ask);
@@ -149,7 +151,7 @@ Response Site::refused(const Request& request, const Refusal& refusal, const Rou
     to.add("next", request.target);
     return redirect("/login" + query_text(to));
   }
-  const Error error(refusal.status == kUnauthorized || refusal.status == 403 ? ErrorKind::kUsage : ErrorKind::kUsage, refusal.what, "", refusal.fix);
+  const Error error(ErrorKind::kUsage, refusal.what, "", refusal.fix);
   Response response = wants_page(request, route) ? error_page(parts_, refusal.status, error) : error_response(refusal.status, error);
   if (refusal.status == kUnauthorized) response.with("WWW-Authenticate", "Bearer realm=\"nl-stage\"");
   return response;

@@ -19,7 +19,8 @@ class Site {
 
  private:
   Response checked_answer(const Request& request, std::string& path);
-  Response answer_of(const Route& route, const Request& request, Ask ask) const;
+  Response routed_answer(const Route& route, Ask ask);
+  Response answer_of(const Route& route, Ask ask) const;
   Response refused(const Request& request, const Refusal& refusal, const Route* route) const;
 
   Parts parts_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <set>
 
 #include "servers/http/layout.h"
@@ -52,9 +53,10 @@ bool takes_a_query(const Tool& tool) {
 json typed(const std::string& value, const std::string& type) {
   if (type == "boolean" && (value == "true" || value == "1")) return true;
   if (type == "boolean" && (value == "false" || value == "0")) return false;
-  if (type != "integer" && type != "number") return value;
-  const json number = json::accept(value) ? json::parse(value) : json(value);
-  return number.is_number() ? number : json(value);
+  const char* const end = value.data() + value.size();
+  if (std::int64_t whole = 0; type == "integer" && std::from_chars(value.data(), end, whole).ptr == end && !value.empty()) return whole;
+  if (double number = 0; type == "number" && std::from_chars(value.data(), end, number).ptr == end && !value.empty()) return number;
+  return value;
 }
 
 json arguments_in(const Fields& query, const Tool& tool) {

@@ -73,7 +73,7 @@ TEST_CASE("serve pages: every page at 390, 1440 and 1920 px", "[browser]") {
   Browser browser;
   const std::vector<std::pair<std::string, std::string>> pages = {
       {"runs", "/runs"}, {"none", "/runs?q=nothing"}, {"run", "/runs/baseline"}, {"gone", "/runs/gone"}, {"compare", "/compare?a=baseline&b=nightly"},
-      {"trends", "/trends?metric=stage.decode_step.median_ms"}, {"suites", "/suites"}, {"live", "/live"}, {"login", "/login"}, {"missing", "/runs/nowhere"}};
+      {"trends", "/trends?metric=stage.decode_step.median_ms"}, {"suites", "/suites"}, {"live", "/live"}, {"login", "/login"}, {"report", "/runs/baseline/report"}, {"missing", "/runs/nowhere"}};
   for (const auto& [width, height, phone] : {std::tuple{390, 844, true}, std::tuple{1440, 900, false}, std::tuple{1920, 1080, false}}) {
     browser.screen(width, height, phone);
     for (const std::string theme : {"light", "dark"}) {

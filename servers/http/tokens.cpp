@@ -57,7 +57,8 @@ void refuse_readable(const fs::path& file) {
 std::vector<Token> parsed_tokens(const std::string& text, const fs::path& file) {
   std::vector<Token> tokens;
   try {
-    for (const auto& each : nlohmann::json::parse(json_within_bounds(text, file.string())).at("tokens")) {
+    const auto json = nlohmann::json::parse(json_within_bounds(text, file.string()));
+    for (const auto& each : json.at("tokens")) {
       const auto role = from_key<Role>(each.at("role").get<std::string>());
       if (!role) throw Error(ErrorKind::kInput, "a token has an unknown role", file.string(), kMakeOne);
       tokens.push_back({each.at("name"), *role, each.at("sha256"), each.at("made_at")});

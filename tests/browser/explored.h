@@ -53,8 +53,6 @@ class Explored {
     frame();
   }
 
-  bool has_d3() { return browser.evaluate("document.querySelector('.surface-note') === null"); }
-
   // What is in view, in ns since the data's start.
   std::pair<double, double> view() {
     const std::string text = browser.evaluate("canvas.dataset.view || '0,100000000'");

@@ -195,7 +195,6 @@ TEST_CASE("explorer: a range of no width clears, and neither zoom nor range leav
 TEST_CASE("explorer: wheel, drag, pinch and brush move the view", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Explored page;
-  if (!page.has_d3()) NL_SKIP("built without d3");
   const double middle = page.left + page.width / 2, y = page.top + 20;
   page.browser.mouse("mouseWheel", middle, y, {{"deltaX", 0}, {"deltaY", -240}, {"modifiers", 2}});
   page.frame();
@@ -221,7 +220,6 @@ TEST_CASE("explorer: wheel, drag, pinch and brush move the view", "[browser]") {
 TEST_CASE("explorer: two fingers zoom on a phone, one finger scrolls the page", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Explored page(390);
-  if (!page.has_d3()) NL_SKIP("built without d3");
   const double y = page.top + 40, middle = page.left + page.width / 2;
   page.browser.touch("touchStart", {{middle - 40, y}, {middle + 40, y}});
   page.browser.touch("touchMove", {{middle - 60, y}, {middle + 60, y}});

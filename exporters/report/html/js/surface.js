@@ -1,7 +1,5 @@
-// Scales, axes, zoom and brush, by d3; surface_none.js stands in where the build had none.
+// Scales, axes, zoom and brush, by d3. Unit tests in node have testing/surface.js in its place.
 import { axisBottom, axisLeft, axisTop, brushX, d3_event, scaleLinear, select, zoom, zoomIdentity } from "./d3.js";
-
-export const surface_note = "";
 
 /** @param {[number, number]} domain @param {[number, number]} range @returns {Scale} */
 export function linear_scale(domain, range) {

@@ -1,6 +1,8 @@
 // State in the page's address, so that a link shows what one saw: #v=FROM,TO (view), t=FROM,TO (chosen; alone it moves the view
-// too), pin=LANE,START, all in nanoseconds of the capture, as the report's text says them; step=N, with=M, q=TEXT; of tables NAME.sort and more, see table_tools.js.
+// too), pin=LANE,START, all in nanoseconds of the capture, as the report's text says them; step=N, with=M (counted from one), q=TEXT; of tables NAME.sort and more, see table_tools.js.
 // A plain #finding-2 is an anchor, as ever; beside state it is at=finding-2.
+import { numbered_step, step_number } from "./steps.js";
+
 /** @param {string} hash */
 export function state_of(hash) {
   const text = hash.slice(1);
@@ -109,7 +111,7 @@ export class ExplorerAddress {
     write_address({
       v: whole ? null : written_range(view, detail.start_ns), t: written_range(selection, detail.start_ns),
       pin: pin ? pin.lane + "," + (this.explorer.slice(pin).start + detail.start_ns) : null,
-      step: step >= 0 ? step : null, with: other_step >= 0 ? other_step : null, q: this.search.query || null,
+      step: step >= 0 ? step_number(step) : null, with: other_step >= 0 ? step_number(other_step) : null, q: this.search.query || null,
     });
     if (timeline_part(location.hash) !== before) write_address({ at: null });  // the reader went on
   }
@@ -120,10 +122,12 @@ export class ExplorerAddress {
     const state = address_state();
     if (!state || moved === false) return;
     const { start_ns } = this.explorer.detail, chosen = range_of(state.get("t"), start_ns), view = range_of(state.get("v"), start_ns);
-    const step = state.has("step") ? Number(state.get("step")) : -1;
+    /** @param {string} key */
+    const numbered = key => state.has(key) ? numbered_step(Number(state.get(key))) : -1;
+    const step = numbered("step"), other = numbered("with");
     if (state.has("q") && state.get("q") !== this.search.query) this.search.look_for(state.get("q") || "");
     if (step >= 0) {
-      this.explorer.other_step = state.has("with") && this.picker.known(Number(state.get("with"))) ? Number(state.get("with")) : -1;
+      this.explorer.other_step = this.picker.known(other) ? other : -1;
       this.picker.pick(step);
     }
     if (chosen) this.explorer.select(chosen.from, chosen.to);

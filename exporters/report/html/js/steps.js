@@ -43,6 +43,12 @@ export function busiest_stage(detail) {
   return counts.indexOf(Math.max(...counts));
 }
 
+// A place in the list of all steps as people and the page's address have it: from one, as iterations and windows are counted. And back.
+/** @param {number} step */
+export const step_number = step => step + 1;
+/** @param {number} number */
+export const numbered_step = number => number - 1;
+
 // Counted from one, as the report counts iterations.
 /** @param {Detail} detail @param {number} step */
 export function step_title(detail, step) {

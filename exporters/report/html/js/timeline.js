@@ -9,6 +9,7 @@ import { LaneDrawing } from "./lane_drawing.js";
 import { busiest_entries, kMostLanes, kTitleHeight, lane_entries, lane_layout } from "./lane_layout.js";
 import { launch_pairs } from "./launches.js";
 import { timeline_pointing } from "./pointing.js";
+import { step_number } from "./steps.js";
 import { time_text } from "./time_text.js";
 
 /** @param {LaneItem} item @param {string} text */
@@ -70,7 +71,7 @@ export class Timeline {
 
   /** @param {LaneItem} item */
   title_of(item) {
-    const text = item.overlaid ? "the same in step " + this.explorer.other_step : item.title;
+    const text = item.overlaid ? "the same in step " + step_number(this.explorer.other_step) : item.title;
     const made = make("span", { title: text, class: item.height < 30 ? "one-line" : "" }, ...title_parts(item, text)), top = this.narrow && !item.overlaid ? item.top - kTitleHeight : item.top;
     made.style.top = kAxisHeight + top + "px";
     made.style.height = (this.narrow ? kTitleHeight : item.height) + "px";

@@ -1,5 +1,4 @@
 // Puts the explorer's parts together, in the place that the report keeps for it.
-import { surface_note } from "#surface";
 import { ExplorerAddress, go_to_anchor, range_of } from "./address.js";
 import { plural } from "./count_text.js";
 import { read_detail } from "./detail.js";
@@ -12,6 +11,7 @@ import { SlicePanel, trace_time } from "./panel.js";
 import { Search } from "./search.js";
 import { StepCharts } from "./step_charts.js";
 import { StepPicker } from "./step_picker.js";
+import { step_number } from "./steps.js";
 import { SumsPanel } from "./sums_panel.js";
 import { moment_text, share_text, time_text } from "./time_text.js";
 import { Timeline } from "./timeline.js";
@@ -68,7 +68,7 @@ class DetailNote {
     const listed = [...steps.window.keys()].filter(i => steps.window[i] >= 0);
     if (listed.length === 0 || detail.windows.some(window => window.whole)) return null;
     const best = listed.reduce((a, b) => away(b) < away(a) ? b : a);
-    return button("Nearest step with every slice: " + best, "", () => this.explorer.show(steps.start[best], steps.start[best] + steps.wall[best]), { class: "link" });
+    return button("Nearest step with every slice: " + step_number(best), "", () => this.explorer.show(steps.start[best], steps.start[best] + steps.wall[best]), { class: "link" });
   }
 }
 
@@ -95,7 +95,7 @@ function build_workbench(place, detail, page_data) {
   const with_steps = detail.steps.start.length > 0;
   place.replaceChildren(make("div", { class: "explorer-bar" }, search.element, view_buttons(explorer), explorer_help()),
                         with_steps ? picker.element : "", with_steps ? picker.line : "", strip.element, timeline.element, note.element, left_out_note(detail),
-                        surface_note ? make("p", { class: "missing small surface-note" }, surface_note) : "", lane_legend(explorer),
+                        lane_legend(explorer),
                         make("div", { class: "explorer-panels" }, slice_panel.element, sums.element), with_steps ? charts.element : "");
   place.classList.add("live");
   explorer.on("draw", () => strip.draw());

@@ -136,8 +136,8 @@ TEST_CASE("terminal: compare begins with its verdict and has tables that fit, ls
     check_wrapped(shown.out, static_cast<std::size_t>(columns));
     CHECK(widest_line(scene.nl_stage_on_terminal({"ls"}, columns).out) <= static_cast<std::size_t>(columns));
   }
-  CHECK(scene.nl_stage({"compare", bundle, "--to", bundle}).out.starts_with("# Comparison\n"));
-  CHECK(scene.nl_stage_on_terminal({"compare", bundle, "--to", bundle, "--markdown"}, 80).out.starts_with("# Comparison\n"));
+  CHECK(scene.nl_stage({"compare", bundle, "--to", bundle}).out.starts_with("# Comparison"));
+  CHECK(scene.nl_stage_on_terminal({"compare", bundle, "--to", bundle, "--markdown"}, 80).out.starts_with("# Comparison"));
 }
 
 TEST_CASE("terminal: a run says which pass it is in and how long it takes; what nsys says is in logs/ alone") {

@@ -15,7 +15,7 @@ test("a stream belongs to the GPU as its process uses it", () => {
 test("ranges come first, then calls, then each device's budget and streams", () => {
   const entries = lane_entries(sample_detail());
   assert.deepEqual(entries.map(entry => entry.title), ["thread: ranges", "thread: CUDA calls", "Budget of GPU 0", "GPU 0, stream 7", "GPU 0, stream 8"]);
-  assert.deepEqual(entries.map(entry => entry.lane), [2, 0, -1, 1, 3]);
+  assert.deepEqual(entries.map(entry => entry.lane), [2, 0, 4, 1, 3]);
   assert.equal(entries[2].device, 0);
 });
 

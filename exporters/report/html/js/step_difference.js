@@ -43,6 +43,6 @@ export function step_difference(explorer) {
   const { wall } = explorer.detail.steps, parts = [bin_differences(explorer), kernel_differences(explorer)];
   const lists = ["Budget", "Kernels"].map((title, i) => parts[i].length === 0 ? null : make("p", { class: "small" }, make("b", {}, title + ": "),
                                                                                     parts[i].map(([name, ns]) => name + " " + signed_time(ns)).join(", ") + "."));
-  const title = "Step " + explorer.other_step + " against step " + explorer.step + ": " + signed_time(wall[explorer.other_step] - wall[explorer.step]);
+  const title = "Step " + (explorer.other_step + 1) + " against step " + (explorer.step + 1) + ": " + signed_time(wall[explorer.other_step] - wall[explorer.step]);
   return make("div", { class: "step-difference" }, make("h4", {}, title), ...lists);
 }

@@ -75,9 +75,9 @@ struct BucketSums {
 
 struct LaneBucket {
   std::uint32_t bucket = 0;
-  Ns busy_ns = 0;                           // of the bucket in which some slice is open
-  std::uint32_t name = 0;                   // of the longest
-  std::uint32_t slices = 0;                 // that start in it
+  Ns busy_ns = 0;                          // of the bucket in which some slice is open
+  std::uint32_t name = 0;                  // of the longest
+  std::uint32_t slices = 0;                // that start in it
   KernelClass kind = KernelClass::kOther;  // of GPU work: the kind with most of its time, copies as kCopy
 };
 
@@ -145,7 +145,7 @@ struct DetailStack {
 
 struct DetailThreadSamples {
   std::uint32_t pid = 0, tid = 0;
-  std::string title;                                    // "python main thread 973"
+  std::string title;                                  // "python main thread 973"
   std::vector<std::pair<Ns, std::uint32_t>> samples;  // time and stack, by time
 };
 
@@ -172,7 +172,7 @@ struct Detail {
   std::vector<DetailStep> steps;   // by start
   std::uint64_t steps_in_all = 0;  // more than are listed: the list is thinned
   DetailOverview overview;
-  std::vector<DetailWindow> windows;                      // by start, none overlapping another
+  std::vector<DetailWindow> windows;  // by start, none overlapping another
   DetailSamples samples;
   std::uint32_t unit_stage = kNone;                       // the unit of what the program does: index into stages
   std::vector<DetailGap> gaps;                            // by stage, the longest first

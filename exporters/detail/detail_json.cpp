@@ -235,7 +235,9 @@ class DetailWriter {
 
   void gaps() {
     const auto& gaps = detail_.gaps;
-    const auto column = [&](const char* key, auto value) { out_.column(key, gaps, [&](const DetailGap& each) { return value(each.gap); }); };
+    const auto column = [&](const char* key, auto value) {
+      out_.column(key, gaps, [&](const DetailGap& each) { return value(each.gap); });
+    };
     const auto work = [&](const std::string& name) { return name.empty() ? std::int64_t{-1} : static_cast<std::int64_t>(number_of(name)); };
     out_.open("gaps", '{');
     out_.column("stage", gaps, [](const DetailGap& each) { return each.stage; });

@@ -15,12 +15,15 @@ class Explored {
   Browser& browser = shared_browser();
   double left = 0, top = 0, width = 0, height = 0;  // of the canvas, on the screen
 
+  // The whole of explorer_detail(). With another fragment, or none, the page opens as that says.
+  static constexpr const char* kWholeView = "#v=5000000000,5100000000";
+
   explicit Explored(int screen_width = 1440) : Explored(screen_width, explorer_page("explorer", explorer_detail(), explorer_facts())) {}
-  Explored(int screen_width, std::filesystem::path page) : page_(std::move(page)) {
+  Explored(int screen_width, std::filesystem::path page, const std::string& fragment = kWholeView) : page_(std::move(page)) {
     browser.call("Emulation.setEmulatedMedia", {{"features", {{{"name", "prefers-reduced-motion"}, {"value", "reduce"}}}}});
     browser.call("Emulation.setTouchEmulationEnabled", {{"enabled", screen_width < 640}, {"maxTouchPoints", 2}});
     browser.screen(screen_width, 1000, screen_width < 640);
-    open("");
+    open(fragment);
   }
 
   void open(const std::string& fragment) {

@@ -60,6 +60,8 @@ TEST_CASE("explorer: a click pins a slice and tells all of it; launch and kernel
   page.browser.press("ArrowRight", 39);
   CHECK(page.text(".slice-panel h3") == "add_kernel");
   page.browser.press("ArrowUp", 38);
+  CHECK(page.text(".slice-panel h3") == "GPU computes");  // the budget's lane lies between
+  page.browser.press("ArrowUp", 38);
   CHECK(page.text(".slice-panel h3") == "cudaLaunchKernel");
   page.browser.press("f");
   CHECK(page.span() < 7e3);

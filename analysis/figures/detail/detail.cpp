@@ -78,7 +78,8 @@ class GpuPart {
     LaneWork work{op.start_ns, std::max(op.start_ns, op.end_ns), op.api};
     if (op.kind == MemOpKind::kPeerToPeer) work.communication = Collective::kPeerCopy;
     DetailSlice slice{work.start_ns, work.end_ns - work.start_ns, parts_.names.of(LaneKind::kGpu, StringId{op.label})};
-    add(op.queue, work, slice, KernelClass::kCopy, origin_of_mem_op(parts_.trace, static_cast<std::size_t>(&op - parts_.trace.mem_ops.data())));
+    add(op.queue, work, slice, KernelClass::kCopy,
+        origin_of_mem_op(parts_.trace, static_cast<std::size_t>(&op - parts_.trace.mem_ops.data())));
   }
 
   void operator()(const GraphRun& run) {

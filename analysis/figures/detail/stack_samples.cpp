@@ -91,7 +91,8 @@ class SampledThreads {
   DetailThreadSamples& of(const HostSample& sample) {
     const auto found = places_.find(key_of_sample(sample.pid, sample.tid));
     if (found != places_.end()) return threads_[found->second];
-    return add(sample.pid, sample.tid, fmt::format("process {} {}thread {}", sample.pid, sample.pid == sample.tid ? "main " : "", sample.tid));
+    return add(sample.pid, sample.tid,
+               fmt::format("process {} {}thread {}", sample.pid, sample.pid == sample.tid ? "main " : "", sample.tid));
   }
   std::vector<DetailThreadSamples> take() {
     std::erase_if(threads_, [](const DetailThreadSamples& thread) { return thread.samples.empty(); });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { busiest_entries, device_of, kTitleHeight, lane_entries, lane_layout } from "./lane_layout.js";
+import { busiest_entries, device_of, has_anything, kTitleHeight, lane_entries, lane_layout } from "./lane_layout.js";
 import { Detail } from "./detail.js";
 import { sample_data, sample_detail } from "./testing/sample_detail.js";
 
@@ -50,4 +50,14 @@ test("on a narrow page titles have room above, and an overlaid step repeats each
   assert.equal(lane_layout(detail, entries, true, false).items[0].top, 4 + kTitleHeight);
   const { items } = lane_layout(detail, entries, false, true);
   assert.deepEqual(items.map(item => [item.top, item.overlaid]), [[4, false], [41, true]]);
+});
+
+test("a lane is empty where neither its slices nor its buckets have anything", () => {
+  const detail = sample_detail(), entries = new Map(lane_entries(detail).map(entry => [entry.title, entry]));
+  const empty = (title, from, to) => !has_anything(detail, entries.get(title), from, to);
+  assert.equal(empty("GPU 0, stream 8", 1000, 2000), false);
+  assert.equal(empty("GPU 0, stream 8", 1500, 2000), true);  // listed, and nothing there
+  assert.equal(empty("thread: CUDA calls", 1200, 3000), false);  // in a bucket
+  assert.equal(empty("thread: CUDA calls", 2500, 4000), true);
+  assert.equal(empty("Budget of GPU 0", 2500, 4000), false);
 });

@@ -24,11 +24,12 @@ struct Sampled {
   Sampled() {
     host.sampler = nl::HostSampler::kPython;
     host.period_ns = 10;
-    host.frames = {{"main", "/home/me/serve.py", "__main__", 3, 1, ""},
-                   {"put", "/home/me/serve.py", "__main__", 22, 20, ""},
-                   {"audit", "/home/me/serve.py", "__main__", 10, 8, ""},
-                   {"Norm.forward", "/usr/lib/python3/dist-packages/transformers/modeling_llama.py", "transformers.models.llama", 66, 60, ""},
-                   {"Module.__call__", "/usr/lib/python3/dist-packages/torch/nn/modules/module.py", "torch.nn.modules.module", 99, 90, ""}};
+    host.frames = {
+        {"main", "/home/me/serve.py", "__main__", 3, 1, ""},
+        {"put", "/home/me/serve.py", "__main__", 22, 20, ""},
+        {"audit", "/home/me/serve.py", "__main__", 10, 8, ""},
+        {"Norm.forward", "/usr/lib/python3/dist-packages/transformers/modeling_llama.py", "transformers.models.llama", 66, 60, ""},
+        {"Module.__call__", "/usr/lib/python3/dist-packages/torch/nn/modules/module.py", "torch.nn.modules.module", 99, 90, ""}};
     host.stacks = {{0, 1, 2}, {0, 3, 4}, {0, 1}, {}};
   }
   void sample(Ns at, std::uint32_t stack, std::uint32_t tid) { host.samples.push_back({at, kPid, tid, stack}); }
@@ -52,7 +53,8 @@ std::string told_by(const DetailSamples& samples, std::uint32_t stack) {
 TEST_CASE("sampled stacks are ways up one tree, told by the program's own code or by the line that calls") {
   Sampled s;
   const std::uint32_t tid = s.b.trace.threads[0].tid;
-  for (const auto& [at, stack] : {std::pair<Ns, std::uint32_t>{10, 0}, {20, 1}, {30, 0}, {40, 2}, {50, 3}, {200, 0}}) s.sample(at, stack, tid);
+  for (const auto& [at, stack] : {std::pair<Ns, std::uint32_t>{10, 0}, {20, 1}, {30, 0}, {40, 2}, {50, 3}, {200, 0}})
+    s.sample(at, stack, tid);
   s.sample(15, 2, 7777);  // a thread that the trace does not list
   const DetailSamples found = listed_samples(s.b.trace, {0, 100}, {{0, 100}}, {});
   CHECK(found.in_all == 5);  // one has no frames, one comes after the capture
@@ -123,7 +125,8 @@ TEST_CASE("a detail knows the unit of its run, and the gaps that come again in e
   nl::analysis::add_run_parts(run, detail);
   REQUIRE(detail.unit_stage < detail.stages.size());
   CHECK(detail.stages[detail.unit_stage] == "decode_step");
-  const auto found = std::find_if(detail.gaps.begin(), detail.gaps.end(), [](const nl::DetailGap& each) { return each.gap.after == "second"; });
+  const auto found =
+      std::find_if(detail.gaps.begin(), detail.gaps.end(), [](const nl::DetailGap& each) { return each.gap.after == "second"; });
   REQUIRE(found != detail.gaps.end());
   CHECK(found->stage == detail.unit_stage);
   CHECK(found->of_windows == 6);

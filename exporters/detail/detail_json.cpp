@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "exporters/report/html/html.h"
-#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/told_apart_names.h"
 #include "model/words.h"
 
 namespace nl::exporters {

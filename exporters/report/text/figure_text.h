@@ -75,7 +75,5 @@ std::string shell_text(const std::vector<std::string>& words);
 std::string short_kernel_name(std::string_view name);
 // What it does, in few words: "elementwise add (bf16)", "gemm 128×64 (bf16, tensor cores)".
 std::string readable_kernel_name(std::string_view name);
-// The same for several, of which those that read alike are told apart: "concatenate (2 bytes), CatArrayBatchedCopy_contig".
-std::vector<std::string> told_apart_kernel_names(const std::vector<std::string>& names);
 
 }  // namespace nl::exporters

@@ -1,3 +1,5 @@
+#include "exporters/report/text/told_apart_names.h"
+
 #include <fmt/core.h>
 
 #include <cctype>

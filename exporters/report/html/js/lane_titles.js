@@ -3,14 +3,15 @@ import { announce, button, make } from "./dom.js";
 
 export const kTitleKeysText = "Enter folds the lane, P pins it to the top, Alt with up and down moves it.";
 
-// What is the same in all titles of threads says nothing: the name of the one program, "process" where the number tells it.
+const kTellsWhose = ["process", "main", "thread"];
+
+// What is the same in all titles of threads says nothing: the name of the one program.
 /** @param {LaneInfo[]} lanes */
 export function shared_beginning(lanes) {
   const owners = lanes.flatMap(({ kind, title }) => kind === "gpu" || kind === "bins" || !title.includes(": ") ? [] : [title.slice(0, title.indexOf(": "))]);
   const first = (owners[0] || "").split(" ");
-  const same = first.findIndex((word, i) => owners.some(owner => owner.split(" ")[i] !== word));
-  const words = first.slice(0, same < 0 ? 0 : same);
-  while (words.length > 0 && ["process", "main", "thread"].includes(words[words.length - 1])) words.pop();
+  const same = first.findIndex((word, i) => kTellsWhose.includes(word) || owners.some(owner => owner.split(" ")[i] !== word));
+  const words = first.slice(0, Math.max(0, same));
   return words.length > 0 ? words.join(" ") + " " : "";
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/told_apart_names.h"
 #include "tests/catch.h"
 
 using nl::exporters::readable_kernel_name;

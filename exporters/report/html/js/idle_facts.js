@@ -5,6 +5,7 @@ import { calls_around, idle_stretch, recurrence_of, watched_thread } from "./idl
 import { share_text, time_text } from "./time_text.js";
 
 const kMostLines = 4;
+const kNearlyAll = 0.995;  // what rounds to 100 % is the whole gap
 
 // "4.102 ms a window, in 144 of 144 windows of decode_step: 590.688 ms in all, 28 % of the stage"
 /** @param {Detail} detail @param {Recurrence} found */
@@ -37,7 +38,7 @@ export function idle_tip(explorer, pin) {
 export function say_idle(explorer, pin, say, go) {
   const { detail } = explorer, { what, duration, start } = explorer.slice(pin), stretch = idle_stretch(detail, pin), { launch, before } = calls_around(explorer, stretch);
   say("Bin", detail.bins[what].title + (detail.bins[what].text ? ": " + detail.bins[what].text : ""));
-  if (stretch.to - stretch.from > duration) say("Idle in one piece", time_text(stretch.to - stretch.from) + ", of which this is " + share_text(duration, stretch.to - stretch.from));
+  if (duration < kNearlyAll * (stretch.to - stretch.from)) say("Idle in one piece", time_text(stretch.to - stretch.from) + ", of which this is " + share_text(duration, stretch.to - stretch.from));
   const found = recurrence_of(detail, stretch);
   if (found) say(found.row < 0 ? "Comes again" : "Comes again, the whole gap", recurrence_text(detail, found));
   if (found) say("Host, in all of them", host_text(detail, found));

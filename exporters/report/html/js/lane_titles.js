@@ -9,15 +9,17 @@ const kTellsWhose = ["process", "main", "thread"];
 /** @param {LaneInfo[]} lanes */
 export function shared_beginning(lanes) {
   const owners = lanes.flatMap(({ kind, title }) => kind === "gpu" || kind === "bins" || !title.includes(": ") ? [] : [title.slice(0, title.indexOf(": "))]);
-  const first = (owners[0] || "").split(" ");
-  const same = first.findIndex((word, i) => kTellsWhose.includes(word) || owners.some(owner => owner.split(" ")[i] !== word));
+  const named = owners.filter(owner => !kTellsWhose.includes(owner.split(" ")[0])), first = (named[0] || "").split(" ");
+  const same = first.findIndex((word, i) => kTellsWhose.includes(word) || named.some(owner => owner.split(" ")[i] !== word));
   const words = first.slice(0, Math.max(0, same));
   return words.length > 0 ? words.join(" ") + " " : "";
 }
 
-// "python main thread 973: CUDA calls" → what it is first, because the end is cut off; a GPU's streams differ at the beginning.
+// "python main thread 973: CUDA calls" → what it is first, because the end is cut off; a GPU's streams differ at the beginning. A budget's GPU
+// goes without its model, which the tip has.
 /** @param {{ kind: LaneKind, overlaid?: boolean }} item @param {string} text @param {string} shared @returns {[what: string, whose: string]} */
 export function title_parts(item, text, shared) {
+  if (item.kind === "bins" && !item.overlaid) return ["Budget", text.replace(/^Budget of /, "").replace(/ \([^)]*\)/, "")];
   const colon = item.kind === "gpu" || item.overlaid ? -1 : text.indexOf(": ");
   if (colon < 0) return [text, ""];
   const owner = text.slice(0, colon), short = owner.startsWith(shared) ? owner.slice(shared.length) : owner;

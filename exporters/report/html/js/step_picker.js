@@ -86,7 +86,7 @@ export class StepPicker {
     this.number.value = step >= 0 ? String(step + 1) : "";
     this.other.value = other_step >= 0 ? String(other_step + 1) : "";
     this.line.hidden = step < 0;
-    if (step < 0) return;
+    if (step < 0) return this.line.replaceChildren();
     const one = "Step " + (step + 1) + ": " + step_title(detail, step) + ", " + time_text(wall[step]), more = overlaid ? wall[other_step] - wall[step] : 0;
     this.line.textContent = overlaid
       ? one + ". Below each lane step " + (other_step + 1) + ": " + step_title(detail, other_step) + ", " + time_text(wall[other_step]) + " (" + (more < 0 ? "\u2212" : "+") + time_text(Math.abs(more)) + ")."

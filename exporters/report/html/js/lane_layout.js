@@ -4,6 +4,7 @@ const kRowHeight = { ranges: 18, api: 18, samples: 18, gpu: 34, bins: 22 };
 const kFoldedHeight = 15;
 export const kTitleHeight = 16, kMostLanes = 24;
 const kLaneGap = 5;
+const kNearSamples = 20;  // periods: a thread that is sampled around a view was seldom sampled, not idle
 
 /** @param {Pick<Detail, "lanes" | "devices">} detail @param {number} lane */
 export function device_of(detail, lane) {
@@ -52,6 +53,7 @@ export function busiest_entries(detail, entries, limit) {
 /** @param {Detail} detail @param {LaneEntry} entry @param {number} from @param {number} to */
 export function has_anything(detail, entry, from, to) {
   if (entry.kind === "bins") return true;
+  if (entry.kind === "samples") [from, to] = [from - kNearSamples * detail.sample_period_ns, to + kNearSamples * detail.sample_period_ns];
   const buckets = detail.lane_buckets.get(entry.lane), size = detail.overview.bucket_ns;
   for (const [, data] of detail.lists_of(entry.lane, from, to))
     if (data.rows.some(row => row.length > 0 && touches(data, row, from, to))) return true;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { busiest_entries, device_of, has_anything, kTitleHeight, lane_entries, lane_layout } from "./lane_layout.js";
 import { Detail } from "./detail.js";
-import { sample_data, sample_detail } from "./testing/sample_detail.js";
+import { sample_data, sample_detail, sampled_detail } from "./testing/sample_detail.js";
 
 test("a stream belongs to the GPU as its process uses it", () => {
   const lanes = [{ kind: "gpu", device: 1, pid: 7 }, { kind: "gpu", device: 1 }, { kind: "gpu", device: 2 }];
@@ -60,4 +60,11 @@ test("a lane is empty where neither its slices nor its buckets have anything", (
   assert.equal(empty("thread: CUDA calls", 1200, 3000), false);  // in a bucket
   assert.equal(empty("thread: CUDA calls", 2500, 4000), true);
   assert.equal(empty("Budget of GPU 0", 2500, 4000), false);
+});
+
+test("a thread that is sampled nearby keeps its lane: samples are rare", () => {
+  const detail = sampled_detail(), entry = lane_entries(detail).find(each => each.kind === "samples");
+  detail.sample_period_ns = 10;
+  assert.equal(has_anything(detail, entry, 2100, 2200), false);
+  assert.equal(has_anything(detail, entry, 2000, 2900), true);  // 100 ns before the next: ten periods
 });

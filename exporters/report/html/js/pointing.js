@@ -62,7 +62,8 @@ function pin_text(explorer, pin) {
 function tip_text(explorer, found) {
   const { detail } = explorer, { item, time, pin } = found, bucket = found.bucket ?? -1;
   if (pin) return pin_text(explorer, pin);
-  if (item.kind !== "samples" && detail.window_around(time, time) >= 0) return "";
+  if (item.kind === "samples") return "No sample here: there is one about every " + time_text(detail.sample_period_ns);
+  if (detail.window_around(time, time) >= 0) return "";
   const buckets = detail.lane_buckets.get(item.lane), text = item.kind === "bins" ? bins_text(detail, item.device, bucket) : buckets && buckets.busy[bucket] ? bucket_text(detail, item, buckets, bucket) : "";
   return text && "In " + time_text(detail.overview.bucket_ns) + ": " + text;
 }

@@ -30,7 +30,7 @@ struct Answer {
 
 // How a call is watched and ended by its caller.
 struct Call {
-  std::stop_token stop;                                // asked for: the tool ends soon, and keeps what it has captured
+  std::stop_token stop;                                 // asked for: the tool ends soon, and keeps what it has captured
   std::function<void(std::string_view)> progress = {};  // a sentence of what it does now; may be empty
 };
 
@@ -38,7 +38,8 @@ class Tools {
  public:
   virtual ~Tools() = default;
   virtual const std::vector<Tool>& all() const = 0;  // always in the same order
-  // Throws Error(kUsage) where there is no such tool, or the arguments do not fit its schema. May be called by several threads.
+  // Throws Error(kUsage) where there is no such tool. Arguments that do not fit its schema give {"error": …}, as any other failure of a verb.
+  // May be called by several threads.
   virtual Answer call(std::string_view name, const nlohmann::json& arguments, const Call& call) = 0;
 };
 

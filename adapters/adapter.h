@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,9 @@ class Adapter {
   virtual std::string title() const = 0;  // "ONNX Runtime"
   virtual bool for_tests() const { return false; }
   virtual Availability availability() const = 0;
+  // The inputs that the file declares, read without loading it; nothing where its format or this backend does not tell. Throws Error(kInput) where the file
+  // is no model of this backend.
+  virtual std::optional<std::vector<TensorSpec>> declared_inputs(const std::filesystem::path&) const { return std::nullopt; }
   // Throws Error: kTool where the library is missing, kInput for a model that it cannot read, kUsage for what the model or the device lacks.
   virtual std::unique_ptr<Session> open(const SessionOptions& options) const = 0;
 };

@@ -64,6 +64,15 @@ void declare(const std::string& line, FakeModel& model) {
   else throw Error(ErrorKind::kInput, fmt::format("\"{}\" declares nothing", kind), line, "see adapters/fake.cpp");
 }
 
+FakeModel read_fake_model(const std::filesystem::path& file) {
+  std::ifstream lines(file);
+  if (!lines) throw Error(ErrorKind::kInput, "the model cannot be read", file.string(), "give a file");
+  FakeModel model;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty()) declare(line, model);
+  return model;
+}
+
 class FakeSession : public Session {
  public:
   FakeSession(FakeModel model, bool profiled) : model_(std::move(model)), profiled_(profiled) {}
@@ -112,13 +121,12 @@ class Fake : public Adapter {
   bool for_tests() const override { return true; }
   Availability availability() const override { return {true, true, "1.0", "", "", {"cpu"}}; }
 
+  std::optional<std::vector<TensorSpec>> declared_inputs(const std::filesystem::path& file) const override {
+    return read_fake_model(file).inputs;
+  }
+
   std::unique_ptr<Session> open(const SessionOptions& options) const override {
-    std::ifstream lines(options.model);
-    if (!lines) throw Error(ErrorKind::kInput, "the model cannot be read", options.model.string(), "give a file");
-    FakeModel model;
-    for (std::string line; std::getline(lines, line);)
-      if (!line.empty()) declare(line, model);
-    return std::make_unique<FakeSession>(std::move(model), options.profiled);
+    return std::make_unique<FakeSession>(read_fake_model(options.model), options.profiled);
   }
 };
 

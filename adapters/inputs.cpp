@@ -122,6 +122,8 @@ void list_open_dimensions(const std::vector<TensorSpec>& specs, const std::map<s
               fmt::format("give {}, or a file with --inputs", fmt::join(missing, " ")));
 }
 
+bool is_made_up(const std::string& from) { return from == "random" || from == "zeros"; }
+
 // Before the bytes are asked for: a slip in --batch must not fill the memory.
 void check_size(const Tensor& tensor, std::size_t bytes) {
   const double wanted = std::accumulate(tensor.shape.begin(), tensor.shape.end(), static_cast<double>(bytes),
@@ -187,10 +189,16 @@ GivenShape parse_shape(const std::string& text) {
   return shape;
 }
 
+void check_sizes(const std::vector<TensorSpec>& declared, const std::string& from, const std::map<std::string, std::int64_t>& dims,
+                 const GivenShapes& shapes) {
+  const std::vector<TensorSpec> specs = with_shapes(declared, shapes);
+  if (is_made_up(from)) list_open_dimensions(specs, dims);
+}
+
 std::vector<Tensor> make_inputs(const std::vector<TensorSpec>& declared, const std::string& from, std::uint64_t seed,
                                 const std::map<std::string, std::int64_t>& dims, const GivenShapes& shapes) {
   const std::vector<TensorSpec> specs = with_shapes(declared, shapes);
-  if (from != "random" && from != "zeros") return inputs_of_file(specs, from);
+  if (!is_made_up(from)) return inputs_of_file(specs, from);
   list_open_dimensions(specs, dims);
   Dice dice(seed);
   std::vector<Tensor> inputs;

@@ -27,4 +27,8 @@ GivenShape parse_shape(const std::string& text);
 std::vector<Tensor> make_inputs(const std::vector<TensorSpec>& specs, const std::string& from, std::uint64_t seed,
                                 const std::map<std::string, std::int64_t>& dims, const GivenShapes& shapes = {});
 
+// The same Error before anything is made: for inputs that are made up, not of those in a file.
+void check_sizes(const std::vector<TensorSpec>& specs, const std::string& from, const std::map<std::string, std::int64_t>& dims,
+                 const GivenShapes& shapes);
+
 }  // namespace nl::adapters

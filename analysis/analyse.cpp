@@ -14,6 +14,7 @@
 #include "analysis/figures/nodes/operator_figures.h"
 #include "analysis/figures/nodes/session_figures.h"
 #include "analysis/figures/overhead/measured.h"
+#include "analysis/figures/stages/median_step.h"
 #include "analysis/figures/stages/stage_entries.h"
 #include "analysis/figures/stages/timeline.h"
 #include "analysis/figures/workload/workload_kind.h"
@@ -164,6 +165,7 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   if (run.kernels && !trace.stalls.empty() && !add_stalls(trace, *run.kernels)) notes.push_back({Code::kStallsUnmatched});
   run.clock = clock_fit(trace, run.stages);
   run.workload.verdict = workload_kind(staged, run.stages, options.tokens);
+  run.median_step = median_step(staged, stage_to_predict(run));
   return run;
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/json_output.h"
 #include "cli/ledger_flags.h"
+#include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "exporters/report/text/figure_text.h"
 #include "model/error.h"
@@ -135,10 +136,7 @@ int import_archive(const ImportBundleFlags& flags) {
 void add_export(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* verb = app.add_subcommand("export", "Pack runs into one archive, for another machine or for keeping");
-  verb->add_option("runs", flags->runs,
-                   "folders of bundles, run.json files, or names of the ledger (an id, a name, tag:NAME, last, last~2)")
-      ->required()
-      ->type_name("RUN");
+  verb->add_option("runs", flags->runs, kRunHelp)->required()->type_name("RUN");
   verb->add_option("-o,--out", flags->out, "the archive, NAME.nlz or NAME.tar.zst; must not exist")->required()->type_name("FILE");
   verb->add_option("--redact", flags->redact, "remove host names (host), folders of absolute paths (paths), or both (host,paths)")
       ->type_name("WHAT")
@@ -170,6 +168,7 @@ void add_import_bundle(CLI::App& app, std::function<int()>& action) {
       ->type_name("SIZE")
       ->capture_default_str();
   verb->add_option("--max-ratio", flags->limits.ratio, "refuse an archive that is packed tighter than this many to 1")
+      ->check(above_zero<double>())
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--max-files", flags->limits.files, "refuse an archive with more files")->type_name("N")->capture_default_str();

@@ -8,7 +8,7 @@
 #include "cli/workload_words.h"
 #include "exporters/report/compare/compare.h"
 #include "model/comparison.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "orchestrator/bundle/bundle.h"
 #include "runs/bisect/bisect.h"
 
@@ -25,7 +25,7 @@ struct BisectFlags : TrialFlags {
 // One a line, the good one first; empty lines and those that begin with # are left out.
 std::vector<Candidate> candidates_in(const std::string& file) {
   std::ifstream stream(file);
-  if (!stream) throw Error(ErrorKind::kInput, "the file cannot be read", file, "give a file with a command a line");
+  if (!stream) throw CodedError(ErrorCode::kNoSuchFile, "the file cannot be read", file, "give a file with a command a line");
   std::vector<Candidate> candidates;
   for (std::string line; std::getline(stream, line);)
     if (!line.empty() && line[0] != '#') candidates.push_back({line, {shell_command(line), {}, {}, {}}});
@@ -68,13 +68,13 @@ void print_skipped(const BisectRequest& request, const BisectResult& result) {
 }
 
 void print(const BisectRequest& request, const BisectResult& result) {
-  write_out("{}\n", conclusion(request, result));
+  write_paragraph(conclusion(request, result));
   print_skipped(request, result);
   if (!result.change) return;
   if (result.change->verdict != CompareVerdict::kRegressed)
     write_out("Against {} alone it is {}: the slow-down is gradual, or near the noise.\n", request.candidates[result.last_good].name,
               key_of(result.change->verdict));
-  for (const std::string& sentence : exporters::comparison_sentences(*result.change)) write_out("{}\n", sentence);
+  for (const std::string& sentence : exporters::comparison_sentences(*result.change)) write_paragraph(sentence);
   write_out("\n");
   write_path(request.out / "change" / "compare.html");
   write_out("\n");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/output.h"
+#include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
@@ -53,7 +54,7 @@ int measure(const CeilingFlags& flags) {
 void add_ceilings(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<CeilingFlags>();
   CLI::App* verb = app.add_subcommand("ceilings", "Measure what this card reaches at best, for nl-stage whatif");
-  verb->add_option("--gpu", flags->gpu, "which one, as CUDA numbers them; default: 0")->type_name("N")->check(CLI::Range(0, 255));
+  verb->add_option("--gpu", flags->gpu, "which one, as CUDA numbers them; default: 0")->type_name("N")->check(between(0, 255));
   verb->add_option("--python", flags->python, "whose PyTorch runs the attention; default: python3")->type_name("PROGRAM");
   verb->add_option("--cublas", flags->cublas, "libcublasLt; default: that of CUDA's folders or of Python's packages")->type_name("FILE");
   verb->add_option("--driver", flags->driver, "the library of the CUDA driver")->type_name("FILE")->group("");

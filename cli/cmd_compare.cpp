@@ -1,4 +1,5 @@
 #include "cli/exit_status.h"
+#include "cli/ledger_flags.h"
 #include "cli/output.h"
 #include "cli/print_result.h"
 #include "cli/trial_flags.h"
@@ -21,6 +22,20 @@ struct CompareFlags {
   bool json = false, markdown = false, html = false, force = false, exit_code = false;
 };
 
+// Two runs are A and B, as diff and benchstat have it; more of them need --to.
+void split_sides(CompareFlags& flags) {
+  if (!flags.b.empty()) return;
+  if (flags.a.size() == 2) {
+    flags.b = {flags.a.back()};
+    flags.a.pop_back();
+    return;
+  }
+  throw Error(
+      ErrorKind::kUsage, flags.a.size() < 2 ? "there is nothing to compare the run with" : "it is not said which runs are of side B",
+      "nl-stage compare",
+      flags.a.size() < 2 ? "name a second run: nl-stage compare A B" : "put --to before the runs of side B: nl-stage compare A A --to B B");
+}
+
 runs::CompareRequest request_of(const CompareFlags& flags) {
   runs::CompareRequest request{flags.a, flags.b, orchestrator::load_config({.model_file = flags.model, .sets = flags.sets}), flags.ledger};
   request.options.force = flags.force;
@@ -30,7 +45,7 @@ runs::CompareRequest request_of(const CompareFlags& flags) {
 
 void print_sentences(const Comparison& comparison) {
   print_verdict(comparison);
-  for (const std::string& sentence : exporters::comparison_sentences(comparison)) write_out("{}\n", sentence);
+  for (const std::string& sentence : exporters::comparison_sentences(comparison)) write_paragraph(sentence);
 }
 
 void print(const Comparison& comparison, const CompareFlags& flags) {
@@ -42,7 +57,8 @@ void print(const Comparison& comparison, const CompareFlags& flags) {
   write_out("\n{}", exporters::comparison_text(comparison, line_width()));
 }
 
-int compare(const CompareFlags& flags) {
+int compare(CompareFlags& flags) {
+  split_sides(flags);
   orchestrator::ProcessLauncher launcher;
   const Comparison comparison = runs::compare_sides(request_of(flags), launcher);
   if (!flags.out.empty()) {
@@ -64,10 +80,10 @@ int compare(const CompareFlags& flags) {
 void add_compare(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<CompareFlags>();
   CLI::App* verb = app.add_subcommand("compare", "Say what changed from some runs to others, and whether it is real");
-  verb->add_option("a", flags->a, "runs of side A: bundles, run.json files, captures, or names of the ledger")
+  verb->add_option("runs", flags->a, std::string("two runs, A and B; with --to the runs of side A. Each is ") + kRunOrCaptureHelp)
       ->required()
       ->type_name("RUN");
-  verb->add_option("--to", flags->b, "runs of side B, likewise")->required()->type_name("RUN");
+  verb->add_option("--to", flags->b, "the runs of side B")->type_name("RUN");
   CLI::Option* json = verb->add_flag("--json", flags->json, "print compare.json");
   CLI::Option* markdown =
       verb->add_flag("--markdown", flags->markdown, "print compare.md; the default without --out, except on a terminal");
@@ -91,10 +107,10 @@ void add_compare(CLI::App& app, std::function<int()>& action) {
       "is assumed\n"
       "how much runs differ, or taken from the ledger. docs/compare.md says how verdicts are made.\n"
       "Examples:\n"
-      "  nl-stage compare before/ --to after/\n"
+      "  nl-stage compare before/ after/\n"
       "  nl-stage compare a1/ a2/ a3/ --to b1/ b2/ b3/ --out comparison\n"
       "  nl-stage compare eager.sqlite --to graphs.sqlite --json\n"
-      "  nl-stage compare tag:baseline --to last");
+      "  nl-stage compare tag:baseline last");
   verb->callback([flags, &action] { action = [flags] { return compare(*flags); }; });
 }
 

@@ -1,4 +1,5 @@
 #include "cli/json_output.h"
+#include "cli/ledger_flags.h"
 #include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "exporters/fingerprint/fingerprint_reports.h"
@@ -48,7 +49,7 @@ std::string nearest_text(const runs::NearestRuns& found) {
 int search(FingerprintFlags& flags) {
   if (flags.kernels) flags.request.kind = FingerprintKind::kKernels;
   const runs::NearestRuns found = runs::nearest_runs(flags.request, flags.count);
-  write_answer(flags.json, flags.json ? nearest_json(found) : nearest_text(found));
+  flags.json ? write_data(nearest_json(found)) : write_lines(nearest_text(found));
   std::fflush(stdout);
   return 0;
 }
@@ -57,7 +58,8 @@ int fingerprint(FingerprintFlags& flags) {
   if (flags.request.run.empty())
     throw Error(ErrorKind::kUsage, "there is no run", "fingerprint", "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
   if (flags.kernels) flags.request.kind = FingerprintKind::kKernels;
-  write_answer(flags.json, answer(flags));
+  const std::string text = answer(flags);
+  flags.json ? write_data(text) : write_lines(text);
   std::fflush(stdout);
   return 0;
 }
@@ -72,7 +74,7 @@ void add_common_flags(CLI::App& verb, FingerprintFlags& flags) {
 
 CLI::App* add_search(CLI::App& verb, const std::shared_ptr<FingerprintFlags>& flags, std::function<int()>& action) {
   CLI::App* search_verb = verb.add_subcommand("search", "Find the runs of the ledger that are most like one");
-  search_verb->add_option("run", flags->request.run, "a bundle, its run.json, or a name of the ledger")->required()->type_name("RUN");
+  search_verb->add_option("run", flags->request.run, kRunHelp)->required()->type_name("RUN");
   search_verb->add_option("-n,--count", flags->count, "print so many")->capture_default_str()->check(above_zero<std::size_t>());
   add_common_flags(*search_verb, *flags);
   search_verb->add_flag("--json", flags->json, "print {run_id, kind, searched, without, runs}");
@@ -87,7 +89,7 @@ void add_fingerprint(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<FingerprintFlags>();
   CLI::App* verb = app.add_subcommand("fingerprint", "Print what a run looks like to the GPU, and how alike two runs are");
   CLI::App* search_verb = add_search(*verb, flags, action);
-  verb->add_option("run", flags->request.run, "a bundle, its run.json, or a name of the ledger")->type_name("RUN");
+  verb->add_option("run", flags->request.run, kRunHelp)->type_name("RUN");
   verb->add_option("--to", flags->to, "print how alike this run is, 0 to 1")->type_name("RUN");
   add_common_flags(*verb, *flags);
   verb->add_flag("--json", flags->json,

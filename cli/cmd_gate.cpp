@@ -2,6 +2,7 @@
 
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
+#include "cli/ledger_flags.h"
 #include "cli/verbs.h"
 #include "exporters/gate/gate_reports.h"
 #include "model/comparison.h"
@@ -9,7 +10,7 @@
 #include "model/visible_text.h"
 #include "orchestrator/bundle/bundle.h"
 #include "runs/gate/gate.h"
-#include "runs/ledger/bundles.h"
+#include "runs/ledger/find_run.h"
 
 namespace nl::cli {
 namespace {
@@ -31,7 +32,7 @@ nlohmann::ordered_json listed(const RunMetric& metric) {
 int list_metrics(const GateFlags& flags) {
   auto all = nlohmann::ordered_json::array();
   for (const std::string& name : flags.request.runs) {
-    const Run run = runs::named_run(name);
+    const Run run = runs::named_run(name, flags.request.ledger);
     nlohmann::ordered_json metrics = nlohmann::ordered_json::array();
     if (!flags.json) write_out("{} on {}\n", run.run_id, visible_line(hardware_key(run)));
     for (const RunMetric& metric : run_metrics(run, kEveryKernel))
@@ -79,14 +80,15 @@ int gate(GateFlags& flags) {
 void add_gate(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<GateFlags>();
   CLI::App* verb = app.add_subcommand("gate", "Check runs against expected figures, for CI");
-  verb->add_option("runs", flags->request.runs, "bundles, or their run.json; of several on one hardware the median counts")
+  verb->add_option("runs", flags->request.runs, std::string(kRunHelp) + "; of several on one hardware the median counts")
       ->required()
       ->type_name("RUN");
   verb->add_option("-e,--expectations", flags->expectations, "what is expected, by hardware")->type_name("FILE.yaml");
   verb->add_flag("--update", flags->request.update, "write what these runs reached where it is not met or new, and name the changed files");
   verb->add_option("--metric", flags->request.metrics, "with --update: expect this metric too, * for any characters; repeatable")
       ->allow_extra_args(false)
-      ->type_name("KEY");
+      ->type_name("METRIC");
+  add_ledger_flag(*verb, flags->request.ledger);
   verb->add_flag("--strict", flags->request.strict, "fail what is undecided, too");
   verb->add_option("--junit", flags->junit, "write JUnit XML too")->type_name("FILE.xml");
   auto* markdown = verb->add_flag("--markdown", flags->markdown, "print GitHub-flavoured Markdown");
@@ -102,7 +104,7 @@ void add_gate(CLI::App& app, std::function<int()>& action) {
       "of inputs.\n"
       "Figures of another capture mode or model are refused, not compared.\n"
       "Examples:\n"
-      "  nl-stage gate bundle --list\n"
+      "  nl-stage gate last --list\n"
       "  nl-stage gate bundle -e perf/llama.yaml --update --metric tpot_unprofiled_ms --metric 'stage.*.median_ms'\n"
       "  nl-stage gate bundle -e perf/llama.yaml --junit gate.xml\n"
       "  nl-stage gate run1 run2 run3 -e perf/llama.yaml --github --markdown >> $GITHUB_STEP_SUMMARY\n\n"

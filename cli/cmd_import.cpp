@@ -58,7 +58,9 @@ void add_import(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--ledger", flags->ledger, kLedgerHelp)->type_name("PATH|URL");
   verb->add_flag("--copy", flags->copy, "copy the export into the bundle, with its environment blanked");
   verb->add_flag("--keep-env", flags->keep_env, "do not blank that copy");
-  verb->add_flag("--json", flags->json, "print {run_id, bundle, status, exit_status, ledger, problems} on stdout");
+  verb->add_flag("--json", flags->json,
+                 "print the answer: {run_id, bundle, status, exit_status, ledger, summary, unit, budget, actions, findings, predictions, "
+                 "problems, files …}");
   verb->footer(
       "The given files are not changed. The bundle lists them with their sha256.\n"
       "Examples:\n"

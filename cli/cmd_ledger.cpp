@@ -4,6 +4,7 @@
 #include "cli/verbs.h"
 #include "model/error.h"
 #include "runs/ledger/bundles.h"
+#include "runs/ledger/find_run.h"
 
 // record, tag, note and rm: what changes the ledger.
 namespace nl::cli {
@@ -35,7 +36,7 @@ struct TagFlags {
 
 int tag_run(const TagFlags& flags) {
   runs::Ledger ledger = open_ledger(flags.ledger);
-  const std::string run_id = ledger.resolve(flags.run).run_id;
+  const std::string run_id = runs::recorded_entry(flags.run, ledger).run_id;
   for (const std::string& tag : flags.tags) flags.remove ? ledger.remove_tag(run_id, tag) : ledger.add_tag(run_id, tag);
   const runs::LedgerEntry entry = ledger.resolve(run_id);
   if (flags.json) write_json({{"run_id", run_id}, {"tags", entry.tags}});
@@ -50,7 +51,7 @@ struct NoteFlags {
 
 int note_run(const NoteFlags& flags) {
   runs::Ledger ledger = open_ledger(flags.ledger);
-  const std::string run_id = ledger.resolve(flags.run).run_id;
+  const std::string run_id = runs::recorded_entry(flags.run, ledger).run_id;
   ledger.add_note(run_id, flags.text);
   if (flags.json) write_json({{"run_id", run_id}, {"notes", ledger.notes(run_id).size()}});
   else write_out("{}: noted\n", run_id);
@@ -64,12 +65,26 @@ struct RmFlags {
   bool tagged_too = false, bundles = false, dry_run = false, json = false;
 };
 
+// Named by a folder that is not the recorded one: which of the two is to be deleted?
+void refuse_copy(const std::string& name, const runs::LedgerEntry& entry) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (!fs::is_directory(name, ignored) || fs::equivalent(name, entry.bundle, ignored) ||
+      runs::find_run(name).place != runs::RunPlace::kBundle)
+    return;
+  throw Error(ErrorKind::kInput, fmt::format("the ledger has the bundle of {} in another folder; nothing was deleted", entry.run_id),
+              entry.bundle.string(), fmt::format("nl-stage rm {} --bundles deletes that one; this copy is yours to delete", entry.run_id));
+}
+
 std::vector<runs::LedgerEntry> chosen_runs(const RmFlags& flags, runs::Ledger& ledger) {
   if (flags.runs.empty() == (flags.keep_last == 0))
     throw Error(ErrorKind::kUsage, "rm takes runs, or --keep-last", "rm", "nl-stage rm RUN …, or nl-stage rm --keep-last 100");
   if (flags.runs.empty()) return ledger.beyond({flags.keep_last, !flags.tagged_too});
   std::vector<runs::LedgerEntry> entries;  // all are found before one is removed: "last" means what it meant
-  for (const std::string& name : flags.runs) entries.push_back(ledger.resolve(name));
+  for (const std::string& name : flags.runs) {
+    entries.push_back(runs::recorded_entry(name, ledger));
+    if (flags.bundles) refuse_copy(name, entries.back());
+  }
   return entries;
 }
 
@@ -120,7 +135,7 @@ void add_record(CLI::App& app, std::function<int()>& action) {
 void add_tag(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<TagFlags>();
   CLI::App* verb = app.add_subcommand("tag", "Give a run of the ledger tags, or take them away");
-  verb->add_option("run", flags->run, kRunNameHelp)->required()->type_name("RUN");
+  verb->add_option("run", flags->run, kRunHelp)->required()->type_name("RUN");
   verb->add_option("tags", flags->tags, "words without spaces, commas, : and ~")->required()->type_name("TAG");
   verb->add_flag("--remove", flags->remove, "take them away");
   verb->add_flag("--json", flags->json, "print {run_id, tags}: those that it has now");
@@ -136,20 +151,21 @@ void add_tag(CLI::App& app, std::function<int()>& action) {
 void add_note(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<NoteFlags>();
   CLI::App* verb = app.add_subcommand("note", "Write a note to a run of the ledger");
-  verb->add_option("run", flags->run, kRunNameHelp)->required()->type_name("RUN");
+  verb->add_option("run", flags->run, kRunHelp)->required()->type_name("RUN");
   verb->add_option("text", flags->text, "the note; `nl-stage ls` finds its words")->required()->type_name("TEXT");
   verb->add_flag("--json", flags->json, "print {run_id, notes}: how many it has now");
   add_ledger_flag(*verb, flags->ledger);
   verb->footer(
       "Examples:\n"
-      "  nl-stage note last \"fan replaced, clocks locked at 1980 MHz\"");
+      "  nl-stage note last \"fan replaced, clocks locked at 1980 MHz\"\n"
+      "  nl-stage note artifacts/runs/20250101-120000-llama-deep \"the baseline of May\"");
   verb->callback([flags, &action] { action = [flags] { return note_run(*flags); }; });
 }
 
 void add_rm(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<RmFlags>();
   CLI::App* verb = app.add_subcommand("rm", "Remove runs from the ledger; their bundles stay unless --bundles is given");
-  verb->add_option("runs", flags->runs, kRunNameHelp)->type_name("RUN");
+  verb->add_option("runs", flags->runs, kRunHelp)->type_name("RUN");
   verb->add_option("--keep-last", flags->keep_last, "remove all but the newest so many")->check(above_zero<std::int64_t>())->type_name("N");
   verb->add_flag("--tagged-too", flags->tagged_too, "with --keep-last: runs with a tag are counted and removed, too");
   verb->add_flag("--bundles", flags->bundles,

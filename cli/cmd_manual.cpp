@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <map>
 
+#include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/manual/reference.h"
 #include "cli/verbs.h"
@@ -61,8 +62,10 @@ Pages markdown_pages(const VerbReference& program) {
 }
 
 Pages man_pages(const VerbReference& program) {
-  Pages pages{{man_file(program), man_page(program, program)}};
-  for (const VerbReference* verb : all_verbs(program)) pages[man_file(*verb)] = man_page(program, *verb);
+  std::vector<StatusMeaning> statuses;
+  for (const ExitStatus& each : exit_statuses()) statuses.push_back({each.status, each.meaning});
+  Pages pages{{man_file(program), man_page(program, program, statuses)}};
+  for (const VerbReference* verb : all_verbs(program)) pages[man_file(*verb)] = man_page(program, *verb, statuses);
   return pages;
 }
 

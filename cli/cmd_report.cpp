@@ -1,12 +1,14 @@
 #include "cli/json_output.h"
+#include "cli/ledger_flags.h"
 #include "cli/verbs.h"
 #include "orchestrator/report.h"
+#include "runs/ledger/find_run.h"
 
 namespace nl::cli {
 namespace {
 
 struct ReportFlags {
-  std::string bundle, out;
+  std::string run, out, ledger;
   std::vector<std::string> rules;
   bool json = false;
 };
@@ -22,7 +24,7 @@ void print_json(const orchestrator::ReportResult& result) {
 }
 
 int report(const ReportFlags& flags) {
-  const orchestrator::ReportResult result = orchestrator::report_bundle({flags.bundle, flags.rules, flags.out});
+  const orchestrator::ReportResult result = orchestrator::report_bundle({runs::place_of(flags.run, flags.ledger), flags.rules, flags.out});
   if (flags.json) {
     print_json(result);
   } else {
@@ -38,11 +40,12 @@ int report(const ReportFlags& flags) {
 void add_report(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<ReportFlags>();
   CLI::App* verb = app.add_subcommand("report", "Render the reports of a bundle again, from run.json alone");
-  verb->add_option("bundle", flags->bundle, "the bundle's folder, or its run.json")->type_name("BUNDLE")->required();
+  verb->add_option("run", flags->run, kRunHelp)->type_name("RUN")->required();
   verb->add_option("--rules", flags->rules, "make the findings again, by the shipped rules and this file; repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
   verb->add_option("--out", flags->out, "write into this folder, new or empty, instead of the bundle")->type_name("DIR");
+  add_ledger_flag(*verb, flags->ledger);
   verb->add_flag("--json", flags->json, "print {run_id, folder, files, findings, notes} on stdout");
   verb->footer(
       "Writes report.md, report.html, stakeholder_summary.md, operators.md and kernels.md, and updates manifest.json; with\n"
@@ -50,6 +53,7 @@ void add_report(CLI::App& app, std::function<int()>& action) {
       "tools. Where the bundle has no trace.pftrace, timeline.pftrace shows the one iteration of run.json.\n"
       "Examples:\n"
       "  nl-stage report artifacts/runs/20250101-120000-llama-deep\n"
+      "  nl-stage report last\n"
       "  nl-stage report run.json --out rendered\n"
       "  nl-stage report bundle --rules my_rules.yaml --json\n\n"
       "The exit status is 3 if run.json is missing, damaged or newer than this nl-stage, 2 if a rule file is wrong,\n"

@@ -24,7 +24,9 @@ void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags) {
   CLI::Option* quiet = verb.add_flag("-q,--quiet", flags.quiet, "keep the workload's output in logs/ only");
   verb.add_flag("-v,--verbose", flags.verbose, "show the output of every pass, with what nsys and ncu say; logs/ has it in any case")
       ->excludes(quiet);
-  verb.add_flag("--json", flags.json, "print {run_id, bundle, status, exit_status, ledger, problems} on stdout");
+  verb.add_flag("--json", flags.json,
+                "print the answer: {run_id, bundle, status, exit_status, ledger, summary, unit, budget, actions, findings, predictions, "
+                "problems, files …}");
   verb.add_flag("--keep-env", flags.keep_env, "leave the workload's environment in the exported SQLite");
 }
 

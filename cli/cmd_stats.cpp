@@ -8,10 +8,11 @@
 
 #include "analysis/nsys_stats/reports.h"
 #include "cli/output.h"
+#include "cli/print_result.h"
 #include "cli/verbs.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/tables.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/words.h"
 #include "orchestrator/process/activity.h"
 #include "parsers/nsys/sqlite.h"
@@ -43,8 +44,8 @@ void check_reports(const std::vector<std::string>& reports) {
 void check_file(const std::string& file) {
   if (!file.ends_with(".nsys-rep") && !file.ends_with(".qdrep")) return;
   std::string exported = fs::path(file).replace_extension(".sqlite").string();
-  throw Error(ErrorKind::kInput, "stats reads the SQLite export of an nsys report, not the report itself", file,
-              fmt::format("nsys export --type sqlite --output {} {}", exported, file));
+  throw CodedError(ErrorCode::kUnknownFormat, "stats reads the SQLite export of an nsys report, not the report itself", file,
+                   fmt::format("nsys export --type sqlite --output {} {}", exported, file));
 }
 
 parsers::NsysTables tables_for(const std::vector<std::string>& reports) {
@@ -132,6 +133,16 @@ int stats(StatsOptions options) {
   return tables.empty() ? kNoData : 0;
 }
 
+// A program that asked for JSON reads an error as JSON, too; --json itself is looked at in main().
+int stats_or_fault(const StatsOptions& options) {
+  if (options.format != "json") return stats(options);
+  try {
+    return stats(options);
+  } catch (const Error& error) {
+    return print_failure(error, true);
+  }
+}
+
 }  // namespace
 
 void add_stats(CLI::App& app, std::function<int()>& action) {
@@ -160,7 +171,7 @@ void add_stats(CLI::App& app, std::function<int()>& action) {
                   "  nl-stage stats -o summary run.sqlite\n\n"
                   "The exit status is 3 if the capture has no data for any of the reports.",
                   fmt::join(analysis::stats_report_names(), ", ")));
-  verb->callback([options, &action] { action = [options] { return stats(*options); }; });
+  verb->callback([options, &action] { action = [options] { return stats_or_fault(*options); }; });
 }
 
 }  // namespace nl::cli

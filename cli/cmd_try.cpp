@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cli/exit_status.h"
+#include "cli/ledger_flags.h"
 #include "cli/output.h"
 #include "cli/print_result.h"
 #include "cli/run_flags.h"
@@ -40,8 +41,8 @@ int status_of(const runs::TrialResult& result) {
 
 void print(const runs::TrialResult& result) {
   print_verdict(result.comparison);
-  for (const std::string& sentence : exporters::comparison_sentences(result.comparison)) write_out("{}\n", sentence);
-  for (const std::string& sentence : runs::predicted_sentences(result)) write_out("{}\n", sentence);
+  for (const std::string& sentence : exporters::comparison_sentences(result.comparison)) write_paragraph(sentence);
+  for (const std::string& sentence : runs::predicted_sentences(result)) write_paragraph(sentence);
   print_outputs(result.outputs);
   if (!result.trouble.empty() && result.end != TrialEnd::kFailed) write_out("note: {} ({})\n", result.trouble, result.log.string());
   write_out("\n");
@@ -105,8 +106,8 @@ void add_try(CLI::App& app, std::function<int()>& action) {
   verb->add_flag("--exit-code", flags->exit_code, "end with status 9 where a stage or a headline figure regressed");
   verb->add_option("--seed", flags->seed, "of the order of the rounds; default: by chance, and trial.json has it")->type_name("N");
   verb->add_option("--predicted", flags->predicted,
-                   "a prediction to check: a file that whatif --json printed, or a bundle, run.json or name of the ledger with predictions")
-      ->type_name("FROM");
+                   std::string("a prediction to check: a file that whatif --json printed, or a run with predictions: ") + kRunHelp)
+      ->type_name("RUN");
   verb->add_option("--ledger", flags->ledger, kLedgerHelp)->type_name("PATH|URL");
   take_workload(*verb, "the command of a side that has none of its own: all from the first word that is no flag, or after --");
   verb->footer(

@@ -11,6 +11,7 @@
 #include "analysis/what_if.h"
 #include "cli/ledger_flags.h"
 #include "cli/output.h"
+#include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "exporters/whatif/record.h"
 #include "exporters/whatif/whatif.h"
@@ -20,7 +21,7 @@
 #include "orchestrator/import.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
-#include "runs/ledger/bundles.h"
+#include "runs/ledger/find_run.h"
 #include "runs/ledger/pairs.h"
 
 namespace nl::cli {
@@ -95,8 +96,7 @@ int predict_or_list(const WhatIfFlags& flags) {
 void add_whatif(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<WhatIfFlags>();
   CLI::App* verb = app.add_subcommand("whatif", "Predict what a change would bring, by a replay of the capture");
-  verb->add_option("capture", flags->capture, "a bundle, a capture that import reads, or a name of the ledger; not with --record")
-      ->type_name("RUN");
+  verb->add_option("capture", flags->capture, std::string(kRunOrCaptureHelp) + "; not with --record")->type_name("RUN");
   verb->add_option("--stage", flags->stage, "whose time is predicted; default: the unit of the program")->type_name("STAGE");
   const auto several = [&](const char* flag, const char* help, const char* type) {
     verb->add_option(flag, flags->values[flag], help)->allow_extra_args(false)->type_name(type);
@@ -122,7 +122,7 @@ void add_whatif(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--unprofiled", flags->unprofiled_ms,
                    "what the stage takes without a profiler, where you know it; default: that of the run's unprofiled passes")
       ->type_name("MS")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero<double>());
   verb->add_option("--ledger", flags->ledger,
                    "where names and earlier outcomes are looked up; default: $NL_STAGE_LEDGER, or the user's own")
       ->type_name("PATH|URL");

@@ -1,13 +1,22 @@
 #include "cli/ledger_flags.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <chrono>
 
 #include "cli/run_flags.h"
+#include "model/run_metrics.h"
+#include "model/visible_text.h"
 #include "runs/ledger/ledger.h"
 
 namespace nl::cli {
+
+std::string metric_words(const std::string& key, double value) {
+  const RunMetricInfo* info = find_metric(key);
+  const std::string number = three_digits(value);
+  return info == nullptr || key_of(info->unit).empty() ? number : fmt::format("{} {}", number, key_of(info->unit));
+}
 
 void add_ledger_flag(CLI::App& verb, std::string& ledger) { verb.add_option("--ledger", ledger, kLedgerHelp)->type_name("PATH|URL"); }
 

@@ -12,7 +12,16 @@ class App;
 // What the verbs of the ledger share.
 namespace nl::cli {
 
-inline constexpr const char* kRunNameHelp = "a run: its id, the beginning of it, its name, tag:NAME, last, last~1 …";
+// What RUN means, in every verb: runs/ledger/find_run.h
+inline constexpr const char* kRunHelp =
+    "a bundle's folder, its run.json, or a run of the ledger: its id, the beginning of it, its name, tag:NAME, last, last~1 …";
+inline constexpr const char* kRunOrCaptureHelp =
+    "a bundle's folder, its run.json, a capture that import reads, or a run of the ledger: its id, the beginning of it, its name, "
+    "tag:NAME, "
+    "last, last~1 …";
+
+// "0.00420 ms": a metric with its unit, where its key is one of model/run_metrics.h.
+std::string metric_words(const std::string& key, double value);
 
 void add_ledger_flag(CLI::App& verb, std::string& ledger);
 

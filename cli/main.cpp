@@ -9,11 +9,13 @@
 #include "cli/exit_status.h"
 #include "cli/output.h"
 #include "cli/print_result.h"
-#include "model/error.h"
+#include "model/error_code.h"
+#include "orchestrator/process/progress_pipe.h"
 
 namespace nl::cli {
 
 int main(int argc, char** argv) {
+  orchestrator::take_progress_pipe();
   CLI::App app;
   std::function<int()> action;
   set_up(app, action);
@@ -26,8 +28,8 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     return print_failure(error, json);
   } catch (const std::bad_alloc&) {
-    return print_failure({ErrorKind::kInput, "the memory is not enough for this input", "nl-stage",
-                          "give a smaller capture or smaller sizes, or allow nl-stage more memory (ulimit -v, the job's limit)"},
+    return print_failure(CodedError(ErrorCode::kOutOfMemory, "the memory is not enough for this input", "nl-stage",
+                                    "give a smaller capture or smaller sizes, or allow nl-stage more memory (ulimit -v, the job's limit)"),
                          json);
   } catch (const std::exception& broken) {
     return print_failure({ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug in nl-stage; please report it"}, json);

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -14,6 +15,8 @@
 namespace nl::cli {
 namespace {
 
+thread_local KeptOutput* kept_output = nullptr;
+
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -24,7 +27,10 @@ bool takes_sequences(std::FILE* stream) { return is_terminal(stream) && variable
 bool takes_links(std::FILE* stream) { return takes_sequences(stream) && variable("TERM") != "linux"; }
 bool takes_colours(std::FILE* stream) { return takes_sequences(stream) && variable("NO_COLOR").empty(); }
 
-void write_bytes(std::string_view bytes, std::FILE* stream) { std::fwrite(bytes.data(), 1, bytes.size(), stream); }
+void write_bytes(std::string_view bytes, std::FILE* stream) {
+  if (kept_output != nullptr) (stream == stdout ? kept_output->out : kept_output->err) += bytes;
+  else std::fwrite(bytes.data(), 1, bytes.size(), stream);
+}
 
 constexpr std::array<std::string_view, 4> kBegin = {"", "\x1b[31m", "\x1b[33m", "\x1b[32m"};
 constexpr std::string_view kEnd = "\x1b[0m";
@@ -41,12 +47,15 @@ std::string file_address(const std::filesystem::path& file) {
 
 }  // namespace
 
-bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) != 0; }
+KeptOutput::KeptOutput() { kept_output = this; }
+KeptOutput::~KeptOutput() { kept_output = nullptr; }
 
-std::size_t line_width() {
-  if (!is_terminal(stdout)) return 0;
+bool is_terminal(std::FILE* stream) { return kept_output == nullptr && isatty(fileno(stream)) != 0; }
+
+std::size_t line_width(std::FILE* stream) {
+  if (!is_terminal(stream)) return 0;
   winsize size{};
-  if (ioctl(fileno(stdout), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return 80;
 }
 
@@ -64,6 +73,7 @@ void write_data(std::string_view data) {
 }
 
 void finish_output() {
+  if (kept_output != nullptr) return;
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;  // the stream keeps in mind that an earlier write failed, not why
   if (flushed && std::ferror(stdout) == 0) return;
@@ -71,6 +81,18 @@ void finish_output() {
               flushed || errno == 0 ? "standard output cannot be written"
                                     : fmt::format("standard output cannot be written: {}", std::strerror(errno)),
               {}, "check the free space of its target");
+}
+
+void write_sentence(std::string_view text, std::size_t begin, std::size_t indent, std::FILE* stream) {
+  write_text(wrapped(visible(text), line_width(stream), begin, indent), stream);
+}
+
+void write_lines(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    write_paragraph(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 void write_answer(bool is_data, std::string_view answer) { is_data ? write_data(answer) : write_text(answer); }

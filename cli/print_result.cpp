@@ -8,10 +8,12 @@
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/output.h"
+#include "cli/print_answer.h"
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/prediction_text.h"
 #include "exporters/report/text/run_text.h"
+#include "model/error_code.h"
 #include "model/text_table.h"
 #include "model/visible_text.h"
 #include "model/words.h"
@@ -22,6 +24,17 @@ namespace {
 constexpr std::size_t kMostRows = 5;
 constexpr std::size_t kPipeWidth = 100;  // of a table in a file: names of kernels can be hundreds of characters
 
+constexpr std::size_t kSeverityWidth = 7;  // "medium" and a blank
+constexpr std::size_t kLabelWidth = 7;     // "where: "
+
+// A label, and a sentence that goes on below its own beginning.
+void write_line(std::string_view label, const std::string& text) {
+  const std::size_t begin = label.size() - (label.starts_with('\n') ? 1 : 0);
+  write_text(label);
+  write_sentence(text, begin, begin);
+  write_out("\n");
+}
+
 std::string ms_text(double ns) { return fmt::format("{:.3f}", ns / 1e6); }
 
 void print_table(TextTable table) {
@@ -31,7 +44,7 @@ void print_table(TextTable table) {
 
 void print_stages(const Run& run) {
   if (run.stages.empty()) return;
-  TextTable table{{"stage", "count", "total ms", "mean ms", "GPU busy ms"}, {}, {false, true, true, true, true}, 3};
+  TextTable table{{"stage", "count", "total ms", "mean ms", "GPU work ms"}, {}, {false, true, true, true, true}, 3};
   for (const StageEntry& stage : run.stages) {
     if (table.rows.size() == kMostRows) break;
     table.rows.push_back({exporters::report::stage_title(run, stage.name), std::to_string(stage.wall.count),
@@ -46,12 +59,16 @@ bool on_several_gpus(const std::vector<KernelEntry>& kernels) {
 }
 
 void print_kernels(const Run& run) {
-  if (!run.kernels) return write_out("\nkernels: not captured. {}\n", run.kernels_note ? text_of(*run.kernels_note) : "");
+  if (!run.kernels) return write_line("\nkernels: not captured. ", run.kernels_note ? text_of(*run.kernels_note) : "");
   if (run.kernels->empty()) return;
-  TextTable table{{"kernel", "calls", "total ms", "share", "ncu"}, {}, {false, true, true, true, true}, 3};
+  const WorkingKernels working = working_kernels(run);
+  // kernels.md counts all calls of the capture.
+  TextTable table{{working.measured ? "kernel in measured windows" : "kernel", "calls", "total ms", "share", "ncu"},
+                  {},
+                  {false, true, true, true, true},
+                  3};
   const bool several = on_several_gpus(*run.kernels);
   if (several) table.head.emplace_back("GPU");
-  const WorkingKernels working = working_kernels(run);
   for (const WorkingKernel& each : working.list) {
     if (table.rows.size() == kMostRows) break;
     const KernelEntry& kernel = (*run.kernels)[each.index];
@@ -61,12 +78,12 @@ void print_kernels(const Run& run) {
     if (several) table.rows.back().push_back(std::to_string(kernel.device));
   }
   print_table(std::move(table));
-  if (working.left_out > 0) write_out("{}\n", exporters::report::working_kernels_note(run, working));
+  if (working.left_out > 0) write_line("", exporters::report::working_kernels_note(run, working));
 }
 
 void print_notes(const Run& run) {
   if (!run.provenance.adaptations.empty()) write_out("\n");
-  for (const auto& note : run.provenance.adaptations) write_out("note: {}\n", text_of(note));
+  for (const auto& note : run.provenance.adaptations) write_line("note: ", text_of(note));
 }
 
 // " Saves at most 12.0 %.", " Predicted to save 39 % of each decode_step (31 to 45 %)."
@@ -80,14 +97,15 @@ std::string saving_sentence(const Finding& finding) {
 // The sentence that says how fast it is, after the one that tracing is a large part of that, then what limits it.
 void print_head(const Run& run) {
   const auto sentences = exporters::report::executive_summary(run);
-  if (!sentences.empty()) write_out("\n{}\n", sentences.front());
+  if (!sentences.empty()) write_line("\n", sentences.front());
   const bool traced = !exporters::report::tracing_sentence(run).empty();
-  if (traced && sentences.size() > 1) write_out("{}\n", sentences[1]);
+  if (traced && sentences.size() > 1) write_line("", sentences[1]);
   const auto first = exporters::report::recommendations(run, 3);
   for (const auto& each : first) {
     const Finding& finding = *each.finding;
-    write_text(fmt::format("{:<7}", key_of(finding.severity)), stdout, severity_colour(finding.severity));
-    write_out(" {}{}\n", finding.message, saving_sentence(finding));
+    write_text(fmt::format("{:<{}}", key_of(finding.severity), kSeverityWidth), stdout, severity_colour(finding.severity));
+    write_sentence(" " + finding.message + saving_sentence(finding), kSeverityWidth, kSeverityWidth + 1);
+    write_out("\n");
   }
   if (!first.empty() && run.findings.size() > first.size())
     write_out("        and {} more in the report\n", run.findings.size() - first.size());
@@ -115,25 +133,16 @@ void print_places(const orchestrator::RunResult& result) {
   write_out("\n");
 }
 
-void print_json(const orchestrator::RunResult& result, int status) {
-  nlohmann::ordered_json out;
-  out["run_id"] = result.run.run_id;
-  out["bundle"] = result.bundle.string();
-  out["status"] = key_of(result.run.status);
-  out["exit_status"] = status;
-  out["ledger"] = text_or_null(result.ledger.location);
-  out["problems"] = nlohmann::ordered_json::array();
-  for (const auto& problem : result.run.problems)
-    out["problems"].push_back(
-        {{"code", words_of(problem.code).key}, {"what", problem.what}, {"where", problem.where}, {"fix", problem.fix}});
-  write_json(out);
-}
-
 void print_lines(bool grave, const std::string& what, const std::string& where, const std::string& fix) {
+  const auto line = [](const std::string& text) {
+    write_sentence(text, kLabelWidth, kLabelWidth, stderr);
+    write_err("\n");
+  };
   write_text(grave ? "error:" : "note: ", stderr, grave ? Colour::kRed : Colour::kNone);
-  write_err(" {}\n", what);
-  if (!where.empty()) write_err("where: {}\n", where);
-  if (!fix.empty()) write_err("fix:   {}\n", fix);
+  write_err(" ");
+  line(what);
+  if (!where.empty()) write_err("where: "), line(where);
+  if (!fix.empty()) write_err("fix:   "), line(fix);
 }
 
 constexpr std::size_t kLevelWidth = 9;       // "blocked" and two blanks
@@ -164,11 +173,8 @@ void print_error(const Error& error) { print_lines(true, error.message, error.wh
 
 nlohmann::ordered_json error_json(const Error& error) {
   const auto or_null = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
-  return {{"kind", key_of(error.kind)},
-          {"what", error.message},
-          {"where", or_null(error.where)},
-          {"fix", or_null(error.fix)},
-          {"exit_status", exit_status_of(error.kind)}};
+  return {{"code", info_of(code_of(error)).key}, {"kind", key_of(error.kind)}, {"what", error.message},
+          {"where", or_null(error.where)},       {"fix", or_null(error.fix)},  {"exit_status", exit_status_of(error.kind)}};
 }
 
 int print_failure(const Error& error, bool json) {
@@ -186,7 +192,7 @@ int print_result(orchestrator::RunResult result, bool json, const RecordResult& 
   const int status = exit_status_of(result.failure, result.interrupt_signal);
   if (json) {
     if (record) result.ledger = record(result.run);
-    print_json(result, status);
+    write_data(exporters::answer_to_json(answer_of_result(result, status)));
   } else {
     print_stages(result.run);
     print_kernels(result.run);

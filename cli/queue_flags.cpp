@@ -11,6 +11,7 @@
 #include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/value_checks.h"
+#include "model/error_code.h"
 #include "model/visible_text.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/units.h"
@@ -33,7 +34,7 @@ double time_of(const std::string& text, const char* flag) {
 
 std::string whole_text(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(ErrorKind::kInput, "the file of the command cannot be read", file, "check the path");
+  if (!in) throw CodedError(ErrorCode::kNoSuchFile, "the file of the command cannot be read", file, "check the path");
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <concepts>
+#include "cli/manual/number_limits.h"
 
 // Checks of numbers on the command line. --help and the fix for a wrong number use the same words.
 namespace nl::cli {
-
-template <class Number>
-constexpr const char* kNumberWords = std::integral<Number> ? "a whole number" : "a number";
 
 template <class Number>
 CLI::Validator between(Number least, Number most) {

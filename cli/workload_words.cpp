@@ -10,9 +10,9 @@
 namespace nl::cli {
 namespace {
 
-constexpr const char* kCommand = "command";
+constexpr const char* kCommandArgument = "command";
 
-std::vector<std::string> workload_words;
+thread_local std::vector<std::string> workload_words;  // a server's threads read several command lines
 
 // The first word that is not a flag.
 int verb_at(int argc, char** argv) {
@@ -43,7 +43,7 @@ bool is_flag(std::string_view word) { return word.size() > 1 && word.front() == 
 
 void take_workload(CLI::App& verb, const char* help) {
   // Its words never reach CLI11: the option is there for the help, and for cut_workload().
-  verb.add_option_function<std::vector<std::string>>(kCommand, [](const auto&) {}, help)->type_name("COMMAND");
+  verb.add_option_function<std::vector<std::string>>(kCommandArgument, [](const auto&) {}, help)->type_name("COMMAND");
 }
 
 const std::vector<std::string>& workload_given() { return workload_words; }
@@ -51,7 +51,7 @@ const std::vector<std::string>& workload_given() { return workload_words; }
 int workload_begin(const CLI::App& app, int argc, char** argv) {
   int at = verb_at(argc, argv);
   const CLI::App* verb = at < argc ? verb_named(app, argv[at]) : nullptr;
-  if (verb == nullptr || verb->get_option_no_throw(kCommand) == nullptr) return argc;
+  if (verb == nullptr || verb->get_option_no_throw(kCommandArgument) == nullptr) return argc;
   ++at;
   while (at < argc && is_flag(argv[at]) && argv[at] != kEndOfFlags)
     at += words_of_flag(*verb, argv[at], at + 1 < argc ? argv[at + 1] : nullptr);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/median_step.h"
 #include "model/time.h"
 #include "model/words.h"
 
@@ -13,7 +14,7 @@
 // made. If A and B are swapped, every change is exactly reversed; a side compared with itself shows no change.
 namespace nl {
 
-inline constexpr const char* kCompareSchemaVersion = "2.0.0";
+inline constexpr const char* kCompareSchemaVersion = "2.1.0";
 inline constexpr const char* kWholeCapture =
     "whole capture";  // used in place of a stage for captures without stages: the GPU time of their kernels
 
@@ -223,6 +224,7 @@ struct ComparedRun {
 
 struct CompareSide {
   std::vector<ComparedRun> runs;
+  std::optional<MedianStep> median_step = {};  // the one of middle length of those of its runs; empty: none has one
 };
 
 enum class WaterfallPart : std::uint8_t {

@@ -75,9 +75,10 @@ struct BucketSums {
 
 struct LaneBucket {
   std::uint32_t bucket = 0;
-  Ns busy_ns = 0;            // of the bucket in which some slice is open
-  std::uint32_t name = 0;    // of the longest
-  std::uint32_t slices = 0;  // that start in it
+  Ns busy_ns = 0;                          // of the bucket in which some slice is open
+  std::uint32_t name = 0;                  // of the longest
+  std::uint32_t slices = 0;                // that start in it
+  KernelClass kind = KernelClass::kOther;  // of GPU work: the kind with most of its time, copies as kCopy
 };
 
 struct DetailOverview {
@@ -118,6 +119,47 @@ struct DetailWindow {
   std::vector<std::vector<DetailInterval>> bins;  // by device: every moment inside stages, told by the innermost one
 };
 
+// Idle time that comes again, as the run tells it of one of its stages.
+struct DetailGap {
+  std::uint32_t stage = 0;       // index into Detail::stages
+  std::uint64_t of_windows = 0;  // that the stage has
+  StageGap gap;
+};
+
+struct DetailFrame {
+  std::string function, file;  // the file without its folders
+  std::uint32_t line = 0;      // 0: native
+  friend auto operator<=>(const DetailFrame&, const DetailFrame&) = default;
+};
+
+// A stack is a way up a tree whose roots are the outermost frames.
+struct DetailStackNode {
+  std::uint32_t parent = kNone;  // stands before it
+  std::uint32_t frame = 0;
+};
+
+struct DetailStack {
+  std::uint32_t node = 0;   // of its innermost frame that is kept
+  std::uint32_t named = 0;  // the frame that it is told by: the program's own code where it runs its own, else the line that makes the call
+};
+
+struct DetailThreadSamples {
+  std::uint32_t pid = 0, tid = 0;
+  std::string title;                                  // "python main thread 973"
+  std::vector<std::pair<Ns, std::uint32_t>> samples;  // time and stack, by time
+};
+
+// The sampled stacks. All of them, or where there are too many, those inside the exact windows and of the others one in `every`.
+struct DetailSamples {
+  HostSampler sampler = HostSampler::kNone;
+  std::uint32_t every = 1;
+  std::uint64_t in_all = 0;
+  std::vector<DetailFrame> frames;
+  std::vector<DetailStackNode> nodes;
+  std::vector<DetailStack> stacks;
+  std::vector<DetailThreadSamples> threads;
+};
+
 struct Detail {
   Ns start_ns = 0, end_ns = 0;
   std::vector<std::string> names;
@@ -130,7 +172,10 @@ struct Detail {
   std::vector<DetailStep> steps;   // by start
   std::uint64_t steps_in_all = 0;  // more than are listed: the list is thinned
   DetailOverview overview;
-  std::vector<DetailWindow> windows;                      // by start, none overlapping another
+  std::vector<DetailWindow> windows;  // by start, none overlapping another
+  DetailSamples samples;
+  std::uint32_t unit_stage = kNone;                       // the unit of what the program does: index into stages
+  std::vector<DetailGap> gaps;                            // by stage, the longest first
   bool timeline_only = false;                             // made of run.json: one iteration, without budgets, operators and launches
   std::uint64_t lanes_left_out = 0, slices_left_out = 0;  // there are too many; slices: those that no lane has
 };

@@ -53,4 +53,11 @@ inline std::string_view json_within_bounds(std::string_view text, const std::str
   return text;
 }
 
+// What the parser of JSON found wrong, without its own number for that: "[json.exception.parse_error.101] parse error at line 1 …".
+inline std::string json_fault(std::string_view what) {
+  constexpr std::string_view kNumber = "[json.exception.", kEnd = "] ";
+  const std::size_t end = what.find(kEnd);
+  return std::string(what.starts_with(kNumber) && end != std::string_view::npos ? what.substr(end + kEnd.size()) : what);
+}
+
 }  // namespace nl

@@ -67,7 +67,7 @@ struct StripPart {
 struct WindowStrip {
   double length_ns = 0;
   std::vector<StripPart> host;  // of its thread: code, launching, waiting
-  std::vector<StripPart> gpu;   // while work runs on a GPU of its process; short ones and pauses between them are drawn as one
+  std::vector<StripPart> gpu;   // while work runs on a GPU of its process; short pieces and pauses by their shares
 };
 
 struct WhatIf {

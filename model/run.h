@@ -12,6 +12,7 @@
 #include "model/codes.h"
 #include "model/efficiency.h"
 #include "model/host_code.h"
+#include "model/median_step.h"
 #include "model/metrics.h"
 #include "model/operator.h"
 #include "model/perturbation.h"
@@ -28,7 +29,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "3.7.0";
+inline constexpr const char* kRunSchemaVersion = "3.8.0";
 
 struct StageSplit {
   std::string stage;
@@ -237,6 +238,7 @@ struct Run {
   std::vector<StageEntry> stages;
   Phases phases;
   Iterations iterations;
+  std::optional<MedianStep> median_step = {};  // of the stage that is the unit of the program; empty: it has no window, until format 3.7
   Latency latency;
   std::optional<std::vector<KernelEntry>> kernels;  // empty optional: not captured
   std::optional<Remark> kernels_note;               // why there are none

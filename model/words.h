@@ -15,6 +15,7 @@
 #include "model/error.h"
 #include "model/metrics.h"
 #include "model/prediction.h"
+#include "model/stage.h"
 
 // Codes into words: the one table of keys (for files), sentences, severities and fixes (for people). How the sentences read:
 // docs/glossary.md has the terms.
@@ -76,6 +77,10 @@ inline constexpr auto kKeys<NoPrediction> =
                                      "no ceiling", "unknown card", "unknown weights"});
 template <>
 inline constexpr auto kKeys<Binding> = std::to_array<std::string_view>({"gpu", "host code", "launches", "waits"});
+template <>
+inline constexpr auto kKeys<BudgetBin> =
+    std::to_array<std::string_view>({"gpu_compute", "communication", "exposed_copy", "queue_wait", "sync_blocked", "launch_starved",
+                                     "other_host", "residual", "launch_latency"});
 template <>
 inline constexpr auto kKeys<CostBasis> = std::to_array<std::string_view>({"measured", "estimated", "calibrated"});
 template <>

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/shell.h"
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/bundle/sha256.h"
@@ -84,20 +84,32 @@ bool needs_capture(const std::string& name) {
                      [&](const parsers::Format* format) { return format->name == name && format->gives >= Gives::kCounters; });
 }
 
+bool any_capture(const ImportRequest& request) {
+  return std::any_of(request.files.begin(), request.files.end(),
+                     [](const auto& of_format) { return !of_format.second.empty() && !needs_capture(of_format.first); });
+}
+
+// Captures may be deleted, or were never there: the reports are.
+[[noreturn]] void refuse_without_capture(const fs::path& bundle) {
+  std::error_code ignored;
+  const bool collector = fs::is_directory(bundle / "collector", ignored);
+  throw Error(ErrorKind::kInput,
+              fmt::format("this bundle has no capture: {} is missing", collector ? "a trace in collector/" : "nsys/run.sqlite"),
+              bundle.string(), fmt::format("nl-stage report {} makes its reports again, without a capture", shell_quoted(bundle.string())));
+}
+}  // namespace
+
 void check_inputs(const ImportRequest& request) {
-  bool any = false, capture = false;
-  for (const auto& [name, files] : request.files) {
-    any = any || !files.empty();
-    capture = capture || (!files.empty() && !needs_capture(name));
-  }
-  if (!capture)
+  const bool any = !request.all_files().empty();
+  if (any && !any_capture(request) && !request.facts.empty()) refuse_without_capture(request.facts.parent_path());
+  if (!any_capture(request))
     throw Error(ErrorKind::kUsage, any ? "counters and stacks are joined to a capture, and none is given" : "there is nothing to import",
                 "import", "give " + known_formats());
   for (const auto& file : request.all_files()) {
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored))
-      throw Error(ErrorKind::kInput, fs::exists(file, ignored) ? "not a file" : "there is no such file", file.string(),
-                  "give the path of the export");
+      throw CodedError(ErrorCode::kNoSuchFile, fs::exists(file, ignored) ? "not a file" : "there is no such file", file.string(),
+                       "give the path of the export");
   }
   for (const auto& [name, files] : request.files) refuse_twins(files, name);
   for (const parsers::Format* format : parsers::formats())
@@ -105,6 +117,8 @@ void check_inputs(const ImportRequest& request) {
       if (const auto found = request.files.find(format->name); found != request.files.end())
         refuse_two_runs(found->second, request.found_in_folder);
 }
+
+namespace {
 
 std::string name_of(const ImportSource& source) {
   NameSources names{fs::absolute(source.files.front()).lexically_normal()};
@@ -304,10 +318,10 @@ bool is_unfinished_bundle(const fs::path& folder) {
 void add_input(const fs::path& path, ImportRequest& request) {
   std::error_code ignored;
   if (!fs::exists(path, ignored))
-    throw Error(ErrorKind::kInput, "there is no such file or folder", path.string(), "give the path of a capture");
+    throw CodedError(ErrorCode::kNoSuchFile, "there is no such file or folder", path.string(), "give the path of a capture");
   if (!fs::is_directory(path, ignored)) {
     if (add_file(path, request)) return;
-    throw Error(ErrorKind::kInput, "no format that nl-stage reads", path.string(), advice_on(path));
+    throw CodedError(ErrorCode::kUnknownFormat, "no format that nl-stage reads", path.string(), advice_on(path));
   }
   const std::size_t before = request.all_files().size();
   const bool bundle = fs::exists(path / "run.json", ignored) || is_unfinished_bundle(path);
@@ -315,9 +329,10 @@ void add_input(const fs::path& path, ImportRequest& request) {
   if (bundle) add_bundle(path, request);
   else
     for (const auto& file : files_in(path)) add_file(file, request);
+  if (bundle && request.all_files().empty()) refuse_without_capture(path);
   if (request.all_files().size() == before)
-    throw Error(ErrorKind::kInput, "the folder has no capture in it", path.string(),
-                "give the folder that holds the exports, or the files themselves");
+    throw CodedError(ErrorCode::kNoCapture, "the folder has no capture in it", path.string(),
+                     "give the folder that holds the exports, or the files themselves");
 }
 
 std::string import_name(const NameSources& sources) {

@@ -43,6 +43,9 @@ void with_evidence(const ImportRequest& request, Launcher& launcher,
 // Error(kUsage) where a second capture of a kind is given that a run has only one of.
 void add_input(const std::filesystem::path& path, ImportRequest& request);
 
+// Throws Error where there is no capture among the files, one is not there or given twice, or they are of several runs.
+void check_inputs(const ImportRequest& request);
+
 // "an nsys SQLite or .nsys-rep, …, or a bundle"
 std::string known_formats();
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <future>
 
+#include "model/error_code.h"
 #include "model/shell.h"
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/redact.h"
@@ -34,8 +35,8 @@ std::shared_future<std::map<std::string, std::string>> hash_inputs(const std::ve
 }
 
 [[noreturn]] void tool_needed(const std::string& tool, const fs::path& file, const std::string& command) {
-  throw Error(ErrorKind::kTool, fmt::format("{} is needed to read this file, and it was not found", tool), file.string(),
-              fmt::format("where {} is installed: {}; then import what it wrote", tool, command));
+  throw CodedError(ErrorCode::kToolMissing, fmt::format("{} is needed to read this file, and it was not found", tool), file.string(),
+                   fmt::format("where {} is installed: {}; then import what it wrote", tool, command));
 }
 
 class ImportReader {

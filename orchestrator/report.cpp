@@ -60,7 +60,7 @@ void update_manifest(const fs::path& folder, ReportResult& result) {
     manifest["files"] = entries;
     write_file_whole(file, manifest.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   } catch (const ordered_json::exception& broken) {
-    result.notes.push_back(fmt::format("manifest.json is damaged and was left as it is: {}", broken.what()));
+    result.notes.push_back(fmt::format("manifest.json is damaged and was left as it is: {}", json_fault(broken.what())));
   }
 }
 

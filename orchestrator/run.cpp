@@ -8,6 +8,7 @@
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/config/knowledge.h"
 #include "orchestrator/doctor/doctor.h"
+#include "orchestrator/live/live_runs.h"
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/read.h"
 #include "orchestrator/session/session.h"
@@ -43,6 +44,20 @@ Plan plan_for(const Config& config, const Toolset& tools, const Bundle& bundle) 
   }
 }
 
+// Tells other processes which pass runs.
+class TellingLauncher : public Launcher {
+ public:
+  TellingLauncher(Launcher& launcher, LiveNote& live) : launcher_(launcher), live_(live) {}
+  ProcessResult launch(const ProcessSpec& process) override {
+    live_.say(process.label);
+    return launcher_.launch(process);
+  }
+
+ private:
+  Launcher& launcher_;
+  LiveNote& live_;
+};
+
 }  // namespace
 
 RunResult run_workload(const RunRequest& request, Launcher& launcher) {
@@ -60,13 +75,16 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   if (config.mark.automatic) write_marks(bundle);
 
   Verdict verdict;
-  PassRunner runner(launcher, bundle, verdict, request.echo);
+  LiveNote live(bundle.run_id(), config.run.name, bundle.path());
+  TellingLauncher telling(launcher, live);
+  PassRunner runner(telling, bundle, verdict, request.echo);
   const PowerSource power = open_power_source(config, tools, verdict);
   runner.sample_power(power.sampler.get());
   runner.keep_time(plan);
 
   const auto repository = repository_of(config.workload);  // before a pass changes it
   Capture capture = execute(plan, runner);
+  live.say("reading and analysing");
   if (config.mark.automatic) drop_compiled_marks(bundle);
   Evidence evidence = read(plan, std::move(capture), power, bundle, verdict);
   evidence.workload.repository = repository;

@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-#include "model/error.h"
+#include "model/error_code.h"
 
 namespace fs = std::filesystem;
 
@@ -16,7 +16,7 @@ constexpr std::size_t kHeadBytes = std::size_t{1} << 20;  // a program may print
 
 std::string head_of(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Error(ErrorKind::kInput, "the file cannot be read", path.string(), "check its permissions");
+  if (!stream) throw CodedError(ErrorCode::kNoSuchFile, "the file cannot be read", path.string(), "check its permissions");
   std::string bytes(kHeadBytes, '\0');
   stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(stream.gcount()));
@@ -53,7 +53,8 @@ void ByteSource::Close::operator()(gzFile_s* file) const { gzclose(file); }
 ByteSource::ByteSource(const fs::path& file) {
   std::error_code ignored;
   if (!fs::is_directory(file, ignored)) file_.reset(gzopen(file.c_str(), "rb"));
-  if (file_ == nullptr) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check its path and permissions");
+  if (file_ == nullptr)
+    throw CodedError(ErrorCode::kNoSuchFile, "the file cannot be read", file.string(), "check its path and permissions");
   gzbuffer(file_.get(), 1 << 18);
 }
 

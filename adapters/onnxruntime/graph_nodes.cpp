@@ -87,10 +87,15 @@ class Fields {
 
 // The numbers of onnx.proto that are needed here.
 enum class ModelField : std::uint64_t { kGraph = 7 };
-enum class GraphField : std::uint64_t { kNode = 1, kInitializer = 5 };
+enum class GraphField : std::uint64_t { kNode = 1, kInitializer = 5, kInput = 11 };
 enum class NodeField : std::uint64_t { kInput = 1, kOutput = 2, kName = 3, kType = 4, kAttribute = 5 };
 enum class AttributeField : std::uint64_t { kTensor = 5, kGraph = 6 };
-enum class TensorField : std::uint64_t { kDataType = 2, kExternal = 13 };
+enum class TensorField : std::uint64_t { kDataType = 2, kName = 8, kExternal = 13 };
+enum class ValueField : std::uint64_t { kName = 1, kType = 2 };
+enum class TypeField : std::uint64_t { kTensor = 1 };
+enum class TensorTypeField : std::uint64_t { kElement = 1, kShape = 2 };
+enum class ShapeField : std::uint64_t { kDimension = 1 };
+enum class DimensionField : std::uint64_t { kSize = 1, kSymbol = 2 };
 enum class EntryField : std::uint64_t { kKey = 1, kValue = 2 };
 
 constexpr int kDeepestGraph = 50;  // of graphs inside graphs; a file that goes deeper is not a model
@@ -141,13 +146,51 @@ GraphNode read_node(std::string_view message, std::size_t place, int depth, Mode
   return node;
 }
 
+// The bytes of the last field of this number; empty: there is none.
+template <class Field>
+std::string_view bytes_of_field(std::string_view message, Field field) {
+  std::string_view bytes;
+  for (Fields fields(message); fields.next();)
+    if (fields.field == static_cast<std::uint64_t>(field)) bytes = fields.bytes;
+  return bytes;
+}
+
+Dimension read_dimension(std::string_view message) {
+  Dimension dimension;
+  for (Fields fields(message); fields.next();) {
+    if (fields.field == static_cast<std::uint64_t>(DimensionField::kSize)) dimension.size = static_cast<std::int64_t>(fields.number);
+    if (fields.field == static_cast<std::uint64_t>(DimensionField::kSymbol)) dimension.symbol = fields.text();
+  }
+  return dimension;
+}
+
+// name: "x", type: {tensor_type: {elem_type: 1, shape: {dim: {dim_param: "batch"}, dim: {dim_value: 64}}}}
+TensorSpec read_input(std::string_view message) {
+  TensorSpec spec{std::string(bytes_of_field(message, ValueField::kName)), "no tensor", {}};
+  const std::string_view tensor = bytes_of_field(bytes_of_field(message, ValueField::kType), TypeField::kTensor);
+  for (Fields fields(tensor); fields.next();) {
+    if (fields.field == static_cast<std::uint64_t>(TensorTypeField::kElement))
+      spec.dtype = dtype_of_element(static_cast<int>(fields.number));
+    if (fields.field != static_cast<std::uint64_t>(TensorTypeField::kShape)) continue;
+    for (Fields shape(fields.bytes); shape.next();)
+      if (shape.field == static_cast<std::uint64_t>(ShapeField::kDimension)) spec.shape.push_back(read_dimension(shape.bytes));
+  }
+  return spec;
+}
+
 void read_graph(std::string_view graph, int depth, ModelGraph& out) {
   if (depth > kDeepestGraph) throw Damaged{};
   std::size_t place = 0;
+  std::set<std::string_view> valued;
   for (Fields fields(graph); fields.next();) {
     if (fields.field == static_cast<std::uint64_t>(GraphField::kNode)) out.nodes.push_back(read_node(fields.bytes, place++, depth, out));
-    if (fields.field == static_cast<std::uint64_t>(GraphField::kInitializer)) read_tensor(fields.bytes, out);
+    if (fields.field == static_cast<std::uint64_t>(GraphField::kInitializer)) {
+      read_tensor(fields.bytes, out);
+      valued.insert(bytes_of_field(fields.bytes, TensorField::kName));
+    }
+    if (depth == 0 && fields.field == static_cast<std::uint64_t>(GraphField::kInput)) out.inputs.push_back(read_input(fields.bytes));
   }
+  if (depth == 0) std::erase_if(out.inputs, [&](const TensorSpec& spec) { return valued.contains(spec.name); });
 }
 
 // Mapped, so that the weights are not read from the disk.
@@ -243,7 +286,10 @@ ModelGraph read_model_graph(const std::filesystem::path& file) {
   ModelGraph graph;
   try {
     for (Fields fields(mapped.bytes()); fields.next();)
-      if (fields.field == static_cast<std::uint64_t>(ModelField::kGraph)) read_graph(fields.bytes, 0, graph);
+      if (fields.field == static_cast<std::uint64_t>(ModelField::kGraph)) {
+        read_graph(fields.bytes, 0, graph);
+        graph.found = true;
+      }
   } catch (const Damaged&) {
     return {};
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/adapter.h"
 #include "model/session.h"
 
 namespace nl::adapters {
@@ -32,6 +33,8 @@ struct ModelGraph {
   std::map<int, std::uint64_t> weight_types;  // as ONNX numbers them, each with its bytes
   std::uint64_t weight_bytes = 0;             // with those in files beside it
   std::set<std::string> weight_files;         // these, as the file names them
+  std::vector<TensorSpec> inputs;             // without those that have a value in the file
+  bool found = false;                         // the file has a graph
 };
 
 // Reads only names and skips the weights. A file that is not ONNX (ONNX Runtime's own .ort, say) has no nodes.

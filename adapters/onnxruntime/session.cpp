@@ -3,9 +3,11 @@
 #include <onnxruntime_cxx_api.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <set>
 
 #include "adapters/adapter.h"
@@ -36,6 +38,15 @@ Error out_of_memory(const Ort::Exception& failure, const std::filesystem::path& 
           "give smaller sizes (--batch, --seq, --dim)"};
 }
 
+constexpr const char* kWholeFile = "give a whole ONNX file, with the files of its weights beside it";
+
+// ONNX Runtime's own format, a flatbuffer, has its name behind four bytes.
+bool is_ort_format(const std::filesystem::path& file) {
+  std::array<char, 8> head{};
+  std::ifstream(file, std::ios::binary).read(head.data(), head.size());
+  return std::string_view(head.data(), head.size()).substr(4) == "ORTM";
+}
+
 // What ONNX Runtime threw while it loaded a model, and while it ran one.
 Error load_failure(const Ort::Exception& failure, const std::filesystem::path& model) {
   if (is_out_of_memory(failure.what())) return out_of_memory(failure, model);
@@ -43,7 +54,7 @@ Error load_failure(const Ort::Exception& failure, const std::filesystem::path& m
   if (failure.GetOrtErrorCode() == ORT_NOT_IMPLEMENTED)
     return {ErrorKind::kUsage, what, model.string(),
             "the provider has no kernel for an operator of this type; give another --provider, or convert the model"};
-  return {ErrorKind::kInput, what, model.string(), "give a whole ONNX file, with the files of its weights beside it"};
+  return {ErrorKind::kInput, what, model.string(), kWholeFile};
 }
 
 Error run_failure(const Ort::Exception& failure, const std::filesystem::path& model) {
@@ -236,6 +247,13 @@ class OnnxRuntime : public Adapter {
       found.reason = error.where.empty() ? error.message : fmt::format("{} ({})", error.message, error.where);
     }
     return found;
+  }
+
+  std::optional<std::vector<TensorSpec>> declared_inputs(const std::filesystem::path& file) const override {
+    ModelGraph graph = read_model_graph(file);
+    if (graph.found) return std::move(graph.inputs);
+    if (is_ort_format(file)) return std::nullopt;
+    throw Error(ErrorKind::kInput, "this is no ONNX file, or a part of one", file.string(), kWholeFile);
   }
 
   std::unique_ptr<Session> open(const SessionOptions& options) const override {

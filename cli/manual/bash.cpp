@@ -9,8 +9,11 @@ namespace {
 // The tables above it are made from the flags. Words of the command line are walked once: verbs, flags with their values,
 // positional words. bash splits --flag=value at the "=", so that the value is a word as behind a blank.
 constexpr std::string_view kDriver = R"sh(
-_nl_stage_propose() {  # WORDS PATHS
-  mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur")
+_nl_stage_propose() {  # WORDS PATHS ASKS
+  local known=$1
+  # A ledger may keep one waiting; its words are checked by nl-stage, because compgen would execute them.
+  if [[ -n $3 ]]; then known+=" $(timeout 1 "${COMP_WORDS[0]}" $3 2>/dev/null)"; fi
+  mapfile -t COMPREPLY < <(compgen -W "$known" -- "$cur")
   case $2 in
     files) compopt -o filenames 2>/dev/null; mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$cur") ;;
     folders) compopt -o filenames 2>/dev/null; mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- "$cur") ;;
@@ -24,12 +27,12 @@ _nl_stage_workload() {  # INDEX of the command's first word
   elif [[ $1 == "$COMP_CWORD" ]]; then
     mapfile -t COMPREPLY < <(compgen -c -- "$cur")
   else
-    _nl_stage_propose '' files
+    _nl_stage_propose '' files ''
   fi
 }
 
 _nl_stage() {
-  local cur=${COMP_WORDS[COMP_CWORD]} verb='' flag='' word words paths
+  local cur=${COMP_WORDS[COMP_CWORD]} verb='' flag='' word words paths asks
   local -i i place=0
   COMPREPLY=()
   if [[ $cur == '=' ]]; then cur=''; fi
@@ -55,13 +58,13 @@ _nl_stage() {
   done
   if [[ -n $flag ]]; then
     _nl_stage_value "$verb" "$flag"
-    _nl_stage_propose "$words" "$paths"
+    _nl_stage_propose "$words" "$paths" "$asks"
   elif [[ $cur == -* ]]; then
-    _nl_stage_propose "$(_nl_stage_flags "$verb")" ''
+    _nl_stage_propose "$(_nl_stage_flags "$verb")" '' ''
   else
     _nl_stage_place "$verb" $place
     if ((place == 0)); then words+=" $(_nl_stage_verbs "$verb")"; fi
-    if [[ $paths == commands ]]; then _nl_stage_workload "$COMP_CWORD"; else _nl_stage_propose "$words" "$paths"; fi
+    if [[ $paths == commands ]]; then _nl_stage_workload "$COMP_CWORD"; else _nl_stage_propose "$words" "$paths" "$asks"; fi
   fi
 }
 
@@ -78,30 +81,29 @@ constexpr std::string_view bash_paths(Paths paths) {
   return "";
 }
 
-std::string values_text(const Argument& argument) {
-  return fmt::format("words='{}' paths='{}'", fmt::join(argument.words, " "), bash_paths(argument.paths));
+std::string values_text(const FlagFacts& argument) {
+  const std::string asks = argument.asks.empty() ? "" : fmt::format(" asks='{}'", argument.asks);
+  return fmt::format("words='{}' paths='{}'{}", fmt::join(argument.words, " "), bash_paths(argument.paths), asks);
 }
-
-std::string last_word(const std::string& name) { return name.substr(name.rfind(' ') + 1); }
 
 // case "$1" in 'run') echo '-c --config …' ;;
 std::string flags_row(const VerbReference& verb) {
   std::string names;
-  for (const Argument& flag : verb.flags)
+  for (const FlagFacts& flag : verb.flags)
     for (const std::string& name : flag.names) names += (names.empty() ? "" : " ") + name;
   return fmt::format("    '{}') echo '{}' ;;\n", verb.name, names);
 }
 
 std::string verbs_row(const VerbReference& verb) {
   std::vector<std::string> names;
-  for (const VerbReference& below : verb.verbs) names.push_back(last_word(below.name));
+  for (const VerbReference& below : verb.verbs) names.push_back(short_name(below));
   return names.empty() ? "" : fmt::format("    '{}') echo '{}' ;;\n", verb.name, fmt::join(names, " "));
 }
 
 std::string value_rows(const VerbReference& verb) {
   std::string rows;
-  for (const Argument& flag : verb.flags) {
-    if (flag.type.empty()) continue;
+  for (const FlagFacts& flag : verb.flags) {
+    if (flag.value_name.empty()) continue;
     std::string patterns;
     for (const std::string& name : flag.names) patterns += fmt::format("{}'{} {}'", patterns.empty() ? "" : " | ", verb.name, name);
     rows += fmt::format("    {}) {} ;;\n", patterns, values_text(flag));
@@ -136,11 +138,13 @@ std::string bash_completion(const VerbReference& program) {
          function("_nl_stage_verbs() {  # VERB\n  case $1 in", verbs, "") +
          function("_nl_stage_flags() {  # VERB\n  case $1 in", flags, "") +
          function(
-             "_nl_stage_value() {  # VERB FLAG: sets words and paths; false where the flag takes no value\n  words='' paths=''\n  case "
+             "_nl_stage_value() {  # VERB FLAG: sets words, paths and asks; false where the flag takes no value\n  words='' paths='' "
+             "asks=''\n  case "
              "\"$1 $2\" in",
              values, "    *) return 1 ;;\n") +
          function(
-             "_nl_stage_place() {  # VERB NUMBER: the same for positional words, counted from 0\n  words='' paths=''\n  case \"$1 $2\" in",
+             "_nl_stage_place() {  # VERB NUMBER: the same for positional words, counted from 0\n  words='' paths='' asks=''\n  case \"$1 "
+             "$2\" in",
              places, "    *) return 1 ;;\n") +
          std::string(kDriver);
 }

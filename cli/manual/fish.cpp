@@ -33,9 +33,9 @@ std::string fish_quoted(std::string_view text) {
 
 std::string fish_condition(const VerbReference& verb) { return fish_quoted("__nl_stage_at" + (verb.name.empty() ? "" : " " + verb.name)); }
 
-std::string fish_values(const Argument& argument) {
-  const std::string words =
-      argument.words.empty() ? "" : fmt::format(" -a {}", fish_quoted(fmt::format("{}", fmt::join(argument.words, " "))));
+std::string fish_values(const FlagFacts& argument) {
+  std::string words = argument.words.empty() ? "" : fmt::format(" -a {}", fish_quoted(fmt::format("{}", fmt::join(argument.words, " "))));
+  if (!argument.asks.empty()) words += fmt::format(" -a '(timeout 1 nl-stage {} 2>/dev/null)'", argument.asks);
   switch (argument.paths) {
     case Paths::kNone: return words;
     case Paths::kFiles: return " -F" + words;
@@ -48,19 +48,19 @@ std::string fish_values(const Argument& argument) {
 // complete -c nl-stage -n '__nl_stage_at run' -s c -l config -r -F -a 'deep light' -d 'runner file …'
 std::string flag_lines(const VerbReference& verb) {
   std::string lines;
-  for (const Argument& flag : verb.flags) {
+  for (const FlagFacts& flag : verb.flags) {
     std::string names;
     for (const std::string& name : flag.names) names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-    const std::string_view value = flag.type.empty() ? "" : flag.paths == Paths::kFiles ? " -r" : " -x";
+    const std::string_view value = flag.value_name.empty() ? "" : flag.paths == Paths::kFiles ? " -r" : " -x";
     lines += fmt::format("complete -c nl-stage -n {}{}{}{} -d {}\n", fish_condition(verb), names, value,
-                         flag.type.empty() ? "" : fish_values(flag), fish_quoted(flag.help));
+                         flag.value_name.empty() ? "" : fish_values(flag), fish_quoted(flag.help));
   }
   return lines;
 }
 
 std::string place_lines(const VerbReference& verb) {
   std::string lines;
-  for (const Argument& argument : verb.positionals)
+  for (const FlagFacts& argument : verb.positionals)
     if (const std::string values = fish_values(argument); !values.empty())
       lines += fmt::format("complete -c nl-stage -n {}{}\n", fish_condition(verb), values);
   return lines;
@@ -69,8 +69,7 @@ std::string place_lines(const VerbReference& verb) {
 std::string verb_lines(const VerbReference& verb) {
   std::string lines;
   for (const VerbReference& below : verb.verbs)
-    lines += fmt::format("complete -c nl-stage -n {} -a {} -d {}\n", fish_condition(verb), below.name.substr(below.name.rfind(' ') + 1),
-                         fish_quoted(below.summary));
+    lines += fmt::format("complete -c nl-stage -n {} -a {} -d {}\n", fish_condition(verb), short_name(below), fish_quoted(below.summary));
   return lines;
 }
 

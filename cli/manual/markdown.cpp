@@ -37,22 +37,22 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-std::string value_text(const Argument& argument) {
-  const std::string type = argument.choices.empty() ? argument.type : fmt::format("{}", fmt::join(argument.choices, "|"));
+std::string value_text(const FlagFacts& argument) {
+  const std::string type = argument.choices.empty() ? argument.value_name : fmt::format("{}", fmt::join(argument.choices, "|"));
   return code_cell(type) + (argument.many ? " …" : "");
 }
 
-std::string row(const Argument& argument) {
+std::string row(const FlagFacts& argument) {
   std::vector<std::string> names;
   for (const std::string& name : argument.names) names.push_back(code(name));
   return fmt::format("| {} | {} | {} | {}{} |\n", fmt::join(names, ", "), value_text(argument), code_cell(argument.default_value),
                      cell(argument.help), argument.required ? " (required)" : "");
 }
 
-std::string table(std::string_view title, const std::vector<Argument>& arguments) {
+std::string table(std::string_view title, const std::vector<FlagFacts>& arguments) {
   if (arguments.empty()) return "";
   std::string text = fmt::format("\n| {} | value | default | what |\n| --- | --- | --- | --- |\n", title);
-  for (const Argument& argument : arguments) text += row(argument);
+  for (const FlagFacts& argument : arguments) text += row(argument);
   return text;
 }
 
@@ -71,8 +71,10 @@ std::string section(const VerbReference& verb, std::string_view heading) {
 std::string verb_markdown(const VerbReference& verb) { return section(verb, "#"); }
 
 std::string verbs_index_markdown(const VerbReference& program) {
-  std::string text = "# The verbs\n\n" + std::string(kMade) + "`nl-stage VERB --help` prints the same.\n\n| verb | what |\n| --- | --- |\n";
-  for (const VerbReference& verb : program.verbs) text += fmt::format("| [{0}]({0}.md) | {1} |\n", verb.name, cell(verb.summary));
+  std::string text =
+      "# The verbs\n\n" + std::string(kMade) + "`nl-stage VERB --help` prints the same.\n\n| for | verb | what |\n| --- | --- | --- |\n";
+  for (const VerbReference& verb : program.verbs)
+    text += fmt::format("| {0} | [{1}]({1}.md) | {2} |\n", verb.group, verb.name, cell(verb.summary));
   return text;
 }
 

@@ -1,42 +1,20 @@
 #include "cli/manual/reference.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <sstream>
+
+#include "cli/manual/topics.h"
 
 namespace nl::cli {
 namespace {
 
 constexpr std::string_view kExamples = "Examples:";
 constexpr std::string_view kIndent = "  ";
-constexpr std::string_view kVerbType = "VERB";
-
-// CLI11 writes the allowed values behind the type: "WHAT:{host,paths}", "N:a whole number from 1 to 100".
-struct TypeText {
-  std::string type;
-  std::vector<std::string> choices;
-  std::string limits;
-};
-
-TypeText split_type(const std::string& text) {
-  const std::size_t open = text.find('{'), close = text.rfind('}');
-  const std::size_t colon = text.find(':');
-  const std::string type = text.substr(0, colon);
-  if (open == std::string::npos || close == std::string::npos || close < open)
-    return {type, {}, colon == std::string::npos ? "" : text.substr(colon + 1)};
-  TypeText split{type, {}, {}};
-  std::istringstream list(text.substr(open + 1, close - open - 1));
-  for (std::string word; std::getline(list, word, ',');) split.choices.push_back(word);
-  return split;
-}
-
-std::vector<std::string> names_of(const CLI::Option& option) {
-  if (option.get_positional()) return {option.get_name(true, false)};
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return names;
-}
+constexpr std::string_view kVerbType = "VERB|TOPIC";
 
 // "Prose,\nmore of it.\nExamples:\n  nl-stage …\n\nA last sentence."
 void read_footer(const std::string& footer, VerbReference& verb) {
@@ -64,14 +42,24 @@ std::vector<std::string> names_of(const std::vector<VerbReference>& verbs) {
   return names;
 }
 
+// What `nl-stage help` takes.
+std::vector<std::string> names_to_explain(const VerbReference& program) {
+  std::vector<std::string> names = names_of(program.verbs);
+  names.emplace_back("topics");
+  for (std::string& topic : topic_names())
+    if (std::find(names.begin(), names.end(), topic) == names.end()) names.push_back(std::move(topic));
+  return names;
+}
+
 bool is_hidden(const std::string& group) { return group.empty(); }
 
 VerbReference read_verb(const CLI::App& app, const std::string& name) {
   VerbReference verb;
   verb.name = name;
   verb.summary = app.get_description();
+  verb.group = app.get_group();
   for (const CLI::Option* option : app.get_options())
-    if (!is_hidden(option->get_group())) (option->get_positional() ? verb.positionals : verb.flags).push_back(argument_of(*option));
+    if (!is_hidden(option->get_group())) (option->get_positional() ? verb.positionals : verb.flags).push_back(facts_of(*option));
   read_footer(app.get_footer(), verb);
   for (const CLI::App* below : app.get_subcommands([](const CLI::App* each) { return !is_hidden(each->get_group()); }))
     verb.verbs.push_back(read_verb(*below, name.empty() ? below->get_name() : name + " " + below->get_name()));
@@ -80,38 +68,48 @@ VerbReference read_verb(const CLI::App& app, const std::string& name) {
 
 }  // namespace
 
-Argument argument_of(const CLI::Option& option) {
-  Argument argument;
-  argument.names = names_of(option);
-  argument.help = option.get_description();
-  argument.group = option.get_group();
-  argument.required = option.get_required();
-  if (option.get_items_expected_max() == 0) return argument;
-  TypeText type = split_type(option.get_type_name());
-  Values values = values_of_type(type.type);
-  argument.type = type.type;
-  argument.default_value = option.get_default_str();
-  argument.words = type.choices.empty() ? std::move(values.words) : type.choices;
-  argument.choices = std::move(type.choices);
-  argument.limits = std::move(type.limits);
-  argument.paths = values.paths;
-  argument.many = option.get_items_expected_max() > 1;
-  return argument;
-}
-
 VerbReference reference_of(const CLI::App& app) {
   VerbReference program = read_verb(app, "");
   for (VerbReference& verb : program.verbs)
-    for (Argument& argument : verb.positionals)
-      if (argument.type == kVerbType) argument.words = names_of(program.verbs);
+    for (FlagFacts& argument : verb.positionals)
+      if (argument.value_name == kVerbType) argument.words = names_to_explain(program);
   return program;
+}
+
+VerbReference reference_of_verb(const CLI::App& verb) {
+  std::string name;
+  for (const CLI::App* each = &verb; each->get_parent() != nullptr; each = each->get_parent())
+    name = each->get_name() + (name.empty() ? "" : " ") + name;
+  return read_verb(verb, name);
+}
+
+std::vector<std::string> remarks_on(const FlagFacts& argument) {
+  std::vector<std::string> remarks;
+  const auto flags = [&remarks](const char* word, const std::vector<std::string>& names) {
+    if (!names.empty()) remarks.push_back(fmt::format("{} {}", word, fmt::join(names, ", ")));
+  };
+  if (argument.required) remarks.emplace_back("required");
+  if (!argument.limits.empty()) remarks.push_back(argument.limits);
+  if (!argument.required && !argument.default_value.empty()) remarks.push_back("default: " + argument.default_value);
+  flags("needs", argument.needs);
+  flags("not with", argument.excludes);
+  return remarks;
+}
+
+std::vector<std::string> verb_groups(const VerbReference& program) {
+  std::vector<std::string> groups;
+  for (const VerbReference& verb : program.verbs)
+    if (std::find(groups.begin(), groups.end(), verb.group) == groups.end()) groups.push_back(verb.group);
+  return groups;
 }
 
 std::string command_name(const VerbReference& verb) { return verb.name.empty() ? "nl-stage" : "nl-stage " + verb.name; }
 
+std::string short_name(const VerbReference& verb) { return verb.name.substr(verb.name.rfind(' ') + 1); }
+
 std::string usage_line(const VerbReference& verb) {
   std::string line = command_name(verb) + (verb.name.empty() ? " VERB [flags] ..." : " [flags]");
-  for (const Argument& argument : verb.positionals) {
+  for (const FlagFacts& argument : verb.positionals) {
     const std::string word = argument.names.front() + (argument.many ? " ..." : "");
     line += argument.required ? " " + word : " [" + word + "]";
   }

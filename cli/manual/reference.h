@@ -1,30 +1,18 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/manual/flag_facts.h"
+
 namespace CLI {
 class App;
-class Option;
-}  // namespace CLI
+}
 
 // The verbs and flags as plain data, read off the parser itself: completions, man pages and docs/verbs come from it.
 namespace nl::cli {
-
-enum class Paths { kNone, kFiles, kFolders, kCommands };
-
-struct Argument {
-  std::vector<std::string> names;  // "-c", "--config"; of a positional one: "files"
-  std::string type;                // "FILE"; empty: a flag without a value
-  std::string help, group, default_value;
-  std::vector<std::string> choices;  // the only values there are
-  std::string limits;                // "a whole number from 1 to 100"
-  std::vector<std::string> words;    // what a shell proposes: the choices, or the names that are known
-  Paths paths = Paths::kNone;        // and these
-  bool required = false;
-  bool many = false;
-};
 
 // Prose in paragraphs, and lines that stay as they are.
 struct Block {
@@ -35,16 +23,24 @@ struct Block {
 struct VerbReference {
   std::string name;  // "run", "fingerprint search"; of the program: ""
   std::string summary;
-  std::vector<Argument> flags, positionals;
+  std::string group;  // where the list of verbs has it: "Capture"
+  std::vector<FlagFacts> flags, positionals;
   std::vector<Block> description;
   std::string examples;  // a command a line
   std::vector<VerbReference> verbs;
 };
 
-Argument argument_of(const CLI::Option& option);
-
 // Hidden verbs and flags are left out.
 VerbReference reference_of(const CLI::App& app);
+
+// Of the program, or of one of its verbs, which may be hidden.
+VerbReference reference_of_verb(const CLI::App& verb);
+
+// "required", "default: 20", "not with --html"
+std::vector<std::string> remarks_on(const FlagFacts& argument);
+
+// The groups of the verbs, each once, in their order.
+std::vector<std::string> verb_groups(const VerbReference& program);
 
 // "nl-stage import [flags] [files ...]"
 std::string usage_line(const VerbReference& verb);
@@ -52,22 +48,25 @@ std::string usage_line(const VerbReference& verb);
 // "nl-stage fingerprint search"
 std::string command_name(const VerbReference& verb);
 
+std::string short_name(const VerbReference& verb);  // "search"
+
 // Every verb, each followed by its own verbs.
 std::vector<const VerbReference*> all_verbs(const VerbReference& program);
 
-// The values of a type of argument ("RUNNER") that a shell can propose.
-struct Values {
-  std::vector<std::string> words;
-  Paths paths = Paths::kNone;
-};
-Values values_of_type(std::string_view type);
+// What --help prints: prose and lists broken to fit so many places, whole words only; 0: lines have any length.
+std::string help_text(const VerbReference& verb, std::size_t width);
 
 std::string bash_completion(const VerbReference& program);
 std::string zsh_completion(const VerbReference& program);
 std::string fish_completion(const VerbReference& program);
 
+struct StatusMeaning {
+  std::string status;  // "2"
+  std::string_view meaning;
+};
+
 // Pages for man(1): of the program and of a verb.
-std::string man_page(const VerbReference& program, const VerbReference& verb);
+std::string man_page(const VerbReference& program, const VerbReference& verb, const std::vector<StatusMeaning>& statuses);
 
 // docs/verbs: the list, and a page with a verb and its own verbs.
 std::string verbs_index_markdown(const VerbReference& program);

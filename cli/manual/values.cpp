@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "analysis/nsys_stats/reports.h"
-#include "cli/manual/reference.h"
+#include "cli/manual/flag_facts.h"
+#include "orchestrator/bundle/schemas.h"
 #include "orchestrator/config/conf_files.h"
 #include "orchestrator/config/keys.h"
+#include "orchestrator/config/knowledge.h"
+#include "orchestrator/explain.h"
 
 namespace nl::cli {
 namespace {
@@ -28,39 +32,68 @@ std::vector<std::string> settings() {
 
 std::vector<std::string> stats_reports() { return {analysis::stats_report_names().begin(), analysis::stats_report_names().end()}; }
 
+// Those of several words are left out: a shell would take them for several.
+std::vector<std::string> terms() {
+  auto names = orchestrator::explained_names(orchestrator::load_rules(orchestrator::shipped_rules(), {}));
+  std::erase_if(names, [](const std::string& name) {
+    return name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != std::string::npos;
+  });
+  return names;
+}
+
 std::vector<std::string> newest_run() { return {"last"}; }
 std::vector<std::string> no_ledger() { return {"off"}; }
 std::vector<std::string> none() { return {}; }
 
 struct TypeRow {
-  std::string_view type;
-  Paths paths;
-  std::vector<std::string> (*words)();
+  std::string_view value_name;
+  ValueType type;
+  Paths paths = Paths::kNone;
+  std::vector<std::string> (*words)() = none;
+  bool closed = false;  // there are no others than the words
+  const char* asks = "";
 };
 
-// The types that the verbs give their arguments with type_name(). A type that is not here has no values to propose.
-constexpr TypeRow kTypes[] = {
-    {"FILE", Paths::kFiles, none},
-    {"FILE.sqlite", Paths::kFiles, none},
-    {"FILE.xml", Paths::kFiles, none},
-    {"FILE.yaml", Paths::kFiles, none},
-    {"PREFIX", Paths::kFiles, none},
-    {"BUNDLE", Paths::kFiles, none},
-    {"DIR", Paths::kFolders, none},
-    {"RUN", Paths::kFiles, newest_run},
-    {"PATH|URL", Paths::kFiles, no_ledger},
-    {"RUNNER", Paths::kFiles, runners},
-    {"MODEL", Paths::kFiles, models},
-    {"KEY=VALUE", Paths::kNone, settings},
-    {"REPORT,...", Paths::kNone, stats_reports},
-    {"COMMAND", Paths::kCommands, none},
-};
+// The names that the verbs give the values of their arguments with type_name(). One that is not here is a text, and has no values to propose.
+std::span<const TypeRow> type_rows() {
+  using enum ValueType;
+  static constexpr TypeRow kTypes[] = {
+      {"INT", kInteger},  // of CLI11, where the verb gives none
+      {"UINT", kInteger},
+      {"FLOAT", kNumber},
+      {"N", kInteger},
+      {"ROWS", kInteger},
+      {"MS", kNumber},
+      {"TIMES", kNumber},
+      {"TIME", kDuration},
+      {"SIZE", kSize},
+      {"FILE", kPath, Paths::kFiles},
+      {"FILE.sqlite", kPath, Paths::kFiles},
+      {"FILE.xml", kPath, Paths::kFiles},
+      {"FILE.yaml", kPath, Paths::kFiles},
+      {"PREFIX", kPath, Paths::kFiles},
+      {"BUNDLE", kPath, Paths::kFiles},
+      {"DIR", kFolder, Paths::kFolders},
+      {"RUN", kRun, Paths::kFiles, newest_run, false, "ls --names"},
+      {"METRIC", kString, Paths::kNone, none, false, "ls --metric-names"},
+      {"PATH|URL", kString, Paths::kFiles, no_ledger},
+      {"RUNNER", kString, Paths::kFiles, runners},
+      {"MODEL", kString, Paths::kFiles, models},
+      {"KEY=VALUE", kString, Paths::kNone, settings},
+      {"REPORT,...", kString, Paths::kNone, stats_reports},
+      {"RULE|METRIC|TERM", kString, Paths::kNone, terms},
+      {"SCHEMA", kString, Paths::kNone, orchestrator::schema_names},
+      {"COMMAND", kCommand, Paths::kCommands},
+  };
+  return kTypes;
+}
 
 }  // namespace
 
-Values values_of_type(std::string_view type) {
-  const auto row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& each) { return each.type == type; });
-  return row == std::end(kTypes) ? Values{} : Values{row->words(), row->paths};
+Values values_of_type(std::string_view value_name) {
+  const std::span<const TypeRow> rows = type_rows();
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const TypeRow& each) { return each.value_name == value_name; });
+  return row == rows.end() ? Values{} : Values{row->words(), row->asks, row->paths, row->type, row->closed};
 }
 
 }  // namespace nl::cli

@@ -28,17 +28,27 @@ std::string function_name(const VerbReference& verb) {
   return name;
 }
 
-std::string escaped_words(const Argument& argument) { return escaped(fmt::format("{}", fmt::join(argument.words, " "))); }
+std::string escaped_words(const FlagFacts& argument) { return escaped(fmt::format("{}", fmt::join(argument.words, " "))); }
+
+// "last $(timeout 1 nl-stage ls --names 2>/dev/null)": nl-stage checks the words, because they are evaluated once more.
+std::string asked_words(const FlagFacts& argument) {
+  return escaped_words(argument) +
+         (argument.asks.empty() ? ""
+                                : fmt::format("{}$(timeout 1 nl-stage {} 2>/dev/null)", argument.words.empty() ? "" : " ", argument.asks));
+}
 
 // What follows "message:" in an argument of _arguments. Names that end in = wait for their value, so no blank follows.
-std::string zsh_action(const Argument& argument) {
+std::string zsh_action(const FlagFacts& argument) {
   const std::string words = escaped_words(argument);
   const bool settings = !argument.words.empty() && argument.words.front().back() == '=';
   switch (argument.paths) {
     case Paths::kNone:
+      if (!argument.asks.empty()) return fmt::format("{{compadd -- {}}}", asked_words(argument));
       return argument.words.empty() ? " " : settings ? fmt::format("{{compadd -S \"\" -- {}}}", words) : fmt::format("({})", words);
     case Paths::kFiles:
-      return argument.words.empty() ? "_files" : fmt::format("{{_alternative \"names\\:name\\:({})\" \"files\\:file\\:_files\"}}", words);
+      return argument.words.empty()
+                 ? "_files"
+                 : fmt::format("{{_alternative \"names\\:name\\:({})\" \"files\\:file\\:_files\"}}", asked_words(argument));
     case Paths::kFolders: return "_files -/";
     case Paths::kCommands: return "_normal";
   }
@@ -46,15 +56,15 @@ std::string zsh_action(const Argument& argument) {
 }
 
 // '(-c --config)'{-c,--config}'[help]:RUNNER:_files' ; repeatable: '*--set[…]:…'
-std::string flag_row(const Argument& flag) {
-  const std::string value = flag.type.empty() ? "" : fmt::format(":{}:{}", escaped(flag.type), zsh_action(flag));
+std::string flag_row(const FlagFacts& flag) {
+  const std::string value = flag.value_name.empty() ? "" : fmt::format(":{}:{}", escaped(flag.value_name), zsh_action(flag));
   const std::string rest = fmt::format("[{}]{}'", escaped(flag.help), value);
   if (flag.names.size() == 1) return fmt::format("    '{}{}{}", flag.many ? "*" : "", flag.names.front(), rest);
   return fmt::format("    '{}'{{{}}}'{}", flag.many ? "*" : fmt::format("({})", fmt::join(flag.names, " ")), fmt::join(flag.names, ","),
                      rest);
 }
 
-std::string positional_row(const Argument& argument, std::size_t place) {
+std::string positional_row(const FlagFacts& argument, std::size_t place) {
   const std::string message = escaped(argument.names.front());
   if (argument.paths == Paths::kCommands) return fmt::format("    '*::{}:_normal'", message);
   return fmt::format("    '{}:{}:{}'", argument.many ? "*" : std::to_string(place + 1), message, zsh_action(argument));
@@ -72,7 +82,7 @@ std::string verbs_below(const VerbReference& verb) {
 
 std::string verb_function(const VerbReference& verb) {
   std::vector<std::string> rows;
-  for (const Argument& flag : verb.flags) rows.push_back(flag_row(flag));
+  for (const FlagFacts& flag : verb.flags) rows.push_back(flag_row(flag));
   for (std::size_t i = 0; i < verb.positionals.size(); ++i) rows.push_back(positional_row(verb.positionals[i], i));
   return fmt::format("\n{}() {{\n{}  _arguments -s -S \\\n{}\n}}\n", function_name(verb), verbs_below(verb), fmt::join(rows, " \\\n"));
 }
@@ -80,7 +90,7 @@ std::string verb_function(const VerbReference& verb) {
 std::string program_function(const VerbReference& program) {
   std::string verbs, flags;
   for (const VerbReference& verb : program.verbs) verbs += fmt::format("    '{}:{}'\n", verb.name, escaped(verb.summary));
-  for (const Argument& flag : program.flags) flags += flag_row(flag) + " \\\n";
+  for (const FlagFacts& flag : program.flags) flags += flag_row(flag) + " \\\n";
   return fmt::format(
       "\n_nl-stage() {{\n  local curcontext=$curcontext state\n  local -a verbs=(\n{}  )\n"
       "  _arguments -C \\\n{}    '1:verb:{{_describe -t verbs verb verbs}}' \\\n    '*::argument:->argument'\n"

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -39,6 +41,7 @@ class FigureCheck {
     if (!run_.workload.verdict.unit_stage.empty() && stage_named(run_, run_.workload.verdict.unit_stage) == nullptr)
       say("/workload/unit_stage", "names a stage that is not there");
     if (run_.what_if) check_what_if(*run_.what_if);
+    if (run_.median_step) check_step(*run_.median_step);
   }
 
  private:
@@ -133,6 +136,48 @@ class FigureCheck {
     if (prediction.refused) return;
     not_above(where, "the lower end of the interval", prediction.low_ns, "the prediction", prediction.predicted_ns);
     not_above(where, "the prediction", prediction.predicted_ns, "the upper end of the interval", prediction.high_ns);
+  }
+
+  // A lane that fills the step. `kinds`: how many there are.
+  void check_filled(const std::vector<Ns>& end_ns, std::size_t kinds, Ns wall_ns, const std::string& where) {
+    if (end_ns.size() != kinds) return say(where, "has more ends than kinds, or fewer");
+    if (!end_ns.empty() && end_ns.back() != wall_ns) say(where, "does not end with the step");
+    if (std::adjacent_find(end_ns.begin(), end_ns.end(), std::greater_equal<>()) != end_ns.end())
+      say(where, "has parts that do not follow each other");
+  }
+
+  void check_step(const MedianStep& step) {
+    const auto wall_ns = static_cast<double>(step.wall_ns);
+    const StageEntry* stage = stage_named(run_, step.stage);
+    if (stage == nullptr) return say("/median_step", fmt::format("is of \"{}\", a stage that is not there", step.stage));
+    if (stage->series.throttled == 0) {  // else it may be one of those that the stage's figures leave out
+      not_above("/median_step", "the step", wall_ns, "the longest of its stage", static_cast<double>(stage->wall.max_ns));
+      not_above("/median_step", "the shortest of its stage", static_cast<double>(stage->wall.min_ns), "the step", wall_ns);
+    }
+    check_filled(step.host_end_ns, step.host.size(), step.wall_ns, "/median_step/host");
+    for (std::size_t i = 0; i < step.gpus.size(); ++i)
+      check_filled(step.gpus[i].end_ns, step.gpus[i].bins.size(), step.wall_ns, fmt::format("/median_step/gpus/{}", i));
+    if (!step.budget) return;
+    check_budget(*step.budget, "/median_step/budget");
+    equal("/median_step/budget", "the whole", static_cast<double>(step.budget->wall_ns), "the step", wall_ns);
+    if (step.gpus.size() == 1 && step.gpus_left_out == 0) check_picture(step, step.gpus[0]);
+  }
+
+  // What is drawn of a GPU has the shares of its budget, but for a cell at the end of each kind.
+  void check_picture(const MedianStep& step, const StepGpu& gpu) {
+    constexpr double kCells = 1.0 / 100;  // of the step: four of 400
+    std::array<Ns, nl::kBudgetBins> drawn{};
+    Ns start_ns = 0;
+    for (std::size_t i = 0; i < std::min(gpu.end_ns.size(), gpu.bins.size()); ++i) {
+      drawn[static_cast<std::size_t>(gpu.bins[i])] += gpu.end_ns[i] - start_ns;
+      start_ns = gpu.end_ns[i];
+    }
+    for (std::size_t bin = 0; bin < nl::kBudgetBins; ++bin) {
+      const auto shown_ns = static_cast<double>(drawn[bin]), told_ns = static_cast<double>((*step.budget).*kBudgetBinKeys[bin].time_ns);
+      if (std::abs(shown_ns - told_ns) > kCells * static_cast<double>(step.wall_ns) + kRoundingNs)
+        say("/median_step/gpus/0",
+            fmt::format("{} is drawn as {:.0f} ns and told as {:.0f} ns", kBudgetBinKeys[bin].key, shown_ns, told_ns));
+    }
   }
 
   void check_lane(const std::vector<StripPart>& parts, double length_ns, const std::string& where) {

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <concepts>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <utility>
 
 #include "exporters/report/html/html.h"
-#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/told_apart_names.h"
 #include "model/words.h"
 
 namespace nl::exporters {
@@ -122,6 +123,7 @@ class DetailWriter {
     if (detail_.timeline_only) out_.flag("timeline_only", true);
     if (detail_.lanes_left_out > 0) out_.number("lanes_left_out", detail_.lanes_left_out);
     if (detail_.slices_left_out > 0) out_.number("slices_left_out", detail_.slices_left_out);
+    out_.list("kinds", kKeys<KernelClass>, [&](std::string_view key) { out_.text(key); });
     kernels();
     names("operators", detail_.operators);
     names("layers", detail_.layers);
@@ -131,7 +133,10 @@ class DetailWriter {
     stages();
     lanes();
     devices();
+    if (detail_.unit_stage != kNone) out_.number("unit", detail_.unit_stage);
     steps();
+    if (!detail_.gaps.empty()) gaps();
+    if (!detail_.samples.threads.empty()) samples();
     overview();
     out_.objects("windows", detail_.windows, [&](const DetailWindow& each) { window(each); });
     out_.list("names", names_, [&](const std::string& name) { out_.text(name); });  // last: what stands above adds to them
@@ -156,9 +161,13 @@ class DetailWriter {
     out_.column(key, std::array{dim.x, dim.y, dim.z}, [](std::uint32_t each) { return each; });
   }
   void kernels() {
+    std::vector<std::string> full;
+    for (const DetailKernel& kernel : detail_.kernels) full.push_back(detail_.names[kernel.name]);
+    const std::vector<std::string> readable = told_apart_kernel_names(full);
+    std::size_t place = 0;
     out_.objects("kernels", detail_.kernels, [&](const DetailKernel& kernel) {
       out_.number("name", kernel.name);
-      out_.number("short", number_of(readable_kernel_name(detail_.names[kernel.name])));
+      out_.number("short", number_of(readable[place++]));
       out_.text("kind", key_of(kernel.kind));
       if (kernel.grid.x > 0) extent("grid", kernel.grid);
       if (kernel.block.x > 0) extent("block", kernel.block);
@@ -224,6 +233,62 @@ class DetailWriter {
     out_.close(']');
   }
 
+  void gaps() {
+    const auto& gaps = detail_.gaps;
+    const auto column = [&](const char* key, auto value) {
+      out_.column(key, gaps, [&](const DetailGap& each) { return value(each.gap); });
+    };
+    const auto work = [&](const std::string& name) { return name.empty() ? std::int64_t{-1} : static_cast<std::int64_t>(number_of(name)); };
+    out_.open("gaps", '{');
+    out_.column("stage", gaps, [](const DetailGap& each) { return each.stage; });
+    out_.column("of_windows", gaps, [](const DetailGap& each) { return each.of_windows; });
+    column("kind", [](const StageGap& gap) { return static_cast<int>(gap.kind); });
+    column("before", [&](const StageGap& gap) { return work(gap.before); });
+    column("after", [&](const StageGap& gap) { return work(gap.after); });
+    column("at_edge", [](const StageGap& gap) { return gap.at_edge ? 1 : 0; });
+    column("count", [](const StageGap& gap) { return gap.count; });
+    column("windows", [](const StageGap& gap) { return gap.windows; });
+    column("mean", [](const StageGap& gap) { return std::llround(gap.mean_ns); });
+    column("total", [](const StageGap& gap) { return gap.budget.wall_ns; });
+    column("permille", [](const StageGap& gap) { return std::llround(1000 * gap.wall_share); });
+    column("samples", [](const StageGap& gap) { return gap.host ? gap.host->samples : 0; });
+    column("host_samples", [](const StageGap& gap) { return samples_of(gap); });
+    column("host", [&](const StageGap& gap) { return gap.host ? work(blame_text(*gap.host)) : std::int64_t{-1}; });
+    out_.close('}');
+  }
+  static std::uint64_t samples_of(const StageGap& gap) {
+    if (!gap.host) return 0;
+    return gap.host->function ? gap.host->function_samples : gap.host->kind_samples;
+  }
+
+  void samples() {
+    const DetailSamples& samples = detail_.samples;
+    out_.open("samples", '{');
+    out_.text("sampler", key_of(samples.sampler));
+    out_.number("every", samples.every);
+    out_.number("in_all", samples.in_all);
+    out_.column("function", samples.frames, [&](const DetailFrame& frame) { return number_of(frame.function); });
+    out_.column("file", samples.frames, [&](const DetailFrame& frame) { return number_of(frame.file); });
+    out_.column("line", samples.frames, [](const DetailFrame& frame) { return frame.line; });
+    std::uint32_t node = 0;
+    out_.column("up", samples.nodes, [&](const DetailStackNode& each) {
+      const std::uint32_t own = node++;
+      return each.parent == kNone ? 0 : own - each.parent;
+    });
+    out_.column("frame", samples.nodes, [](const DetailStackNode& each) { return each.frame; });
+    out_.column("node", samples.stacks, [](const DetailStack& stack) { return stack.node; });
+    out_.column("named", samples.stacks, [](const DetailStack& stack) { return stack.named; });
+    out_.objects("threads", samples.threads, [&](const DetailThreadSamples& thread) {
+      out_.number("pid", thread.pid);
+      out_.number("tid", thread.tid);
+      out_.text("title", thread.title);
+      Ns before = detail_.start_ns;
+      out_.column("d", thread.samples, [&](const auto& sample) { return sample.first - std::exchange(before, sample.first); });
+      out_.column("stack", thread.samples, [](const auto& sample) { return sample.second; });
+    });
+    out_.close('}');
+  }
+
   void overview() {
     const DetailOverview& overview = detail_.overview;
     out_.open("overview", '{');
@@ -263,11 +328,13 @@ class DetailWriter {
   void lane_buckets(const std::vector<std::vector<LaneBucket>>& lanes) {
     std::size_t number = 0;
     out_.objects("lanes", lanes, [&](const std::vector<LaneBucket>& lane) {
+      const bool gpu = detail_.lanes[number].kind == LaneKind::kGpu;
       out_.number("lane", number++);
       bucket_steps(lane);
       out_.column("busy", lane, [](const LaneBucket& bucket) { return bucket.busy_ns; });
       out_.column("name", lane, [](const LaneBucket& bucket) { return bucket.name; });
       out_.column("slices", lane, [](const LaneBucket& bucket) { return bucket.slices; });
+      if (gpu) out_.column("kind", lane, [](const LaneBucket& bucket) { return static_cast<int>(bucket.kind); });
     });
   }
 

@@ -28,7 +28,7 @@ std::string line_change(const GateLine& line) {
   return std::abs(*change) < 0.0005 ? "0.0 %" : fmt::format("{:+.1f} %", *change * 100);
 }
 
-// "met from 3.90 ms to 4.10 ms"
+// "3.90 ms to 4.10 ms"
 std::string line_range(const GateLine& line) {
   return line.low ? fmt::format("{} to {}", line_value(line, line.low), line_value(line, line.high)) : kNoValue;
 }
@@ -82,14 +82,14 @@ std::vector<std::string> differences_of(const GateResult& result) {
 }
 
 std::string table_text(const GateResult& result, std::size_t width) {
-  TextTable table{{"outcome", "metric", "measured", "expected", "change", "met from"}, {}, {false, false, true, true, true, true}, 2};
+  TextTable table{{"outcome", "metric", "measured", "expected", "change", "allowed"}, {}, {false, false, true, true, true, true}, 2};
   for (const GateLine* line : ordered(result))
     table.rows.push_back({std::string(key_of(line->outcome)), line->metric, line_value(*line, line->value),
                           line_value(*line, line->expected), line_change(*line), line_range(*line)});
   return result_title(result) + "\n" + (table.rows.empty() ? "" : fitted(std::move(table), width).text) + join(differences_of(result), "");
 }
 
-// "tpot_ms regressed: 4.60 ms, 8.0 % more than the expected 4.26 ms (met from 4.05 ms to 4.47 ms)"
+// "tpot_ms regressed: 4.60 ms, 8.0 % more than the expected 4.26 ms (allowed: 4.05 ms to 4.47 ms)"
 std::string line_sentence(const GateLine& line, const std::string& hardware) {
   const auto value = [&](const std::optional<double>& number) { return metric_value_text(*line.info, *number); };
   if (line.outcome == GateOutcome::kMissing && line.not_comparable)
@@ -104,7 +104,7 @@ std::string line_sentence(const GateLine& line, const std::string& hardware) {
         "gate more runs",
         line.metric, hardware, value(line.value), value(line.expected));
   const std::string by = change ? fmt::format("{:.1f} % {} than", std::abs(*change) * 100, *change > 0 ? "more" : "less") : "not";
-  return fmt::format("{} {} on {}: {}, {} the expected {} (met from {} to {})", line.metric, key_of(line.outcome), hardware,
+  return fmt::format("{} {} on {}: {}, {} the expected {} (allowed: {} to {})", line.metric, key_of(line.outcome), hardware,
                      value(line.value), by, value(line.expected), value(line.low), value(line.high));
 }
 

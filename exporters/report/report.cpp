@@ -23,13 +23,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
-report::Document report_document(const Run& run) {
+enum class Medium : bool { kText, kPage };
+
+// A page begins with pictures and links, a text with its sentences.
+report::Document report_document(const Run& run, Medium medium) {
   using namespace report;
-  const std::string title = run.run_id.empty() ? run.name : run.run_id;
+  const std::string title = run.name.empty() ? run.run_id : run.name;
   Document out{title.empty() ? "Run" : title, std::string(key_of(run.status)), facts(run), overview(run)};
-  for (const auto section : {summary,   findings, what_if,  measurement, stages,      budgets, step_time,   recurring_gaps,
-                             host_code, evidence, timeline, activity,    efficiency,  session, operators,   layers,
-                             kernels,   api,      overhead, energy,      abstentions, capture, environment, import_stats})
+  if (medium == Medium::kPage) out.sections = {first_screen(run), words(run)};
+  else out.sections = {summary(run)};
+  for (const auto section : {findings, what_if,  measurement, stages,      budgets, step_time,   recurring_gaps, host_code,
+                             evidence, timeline, activity,    efficiency,  session, operators,   layers,         kernels,
+                             api,      overhead, energy,      abstentions, capture, environment, import_stats})
     out.sections.push_back(section(run));
   return out;
 }
@@ -186,12 +191,12 @@ std::string folded_frame(const HostFrame& frame) {
 
 }  // namespace
 
-std::string report_markdown(const Run& run) { return markdown(report_document(run)); }
+std::string report_markdown(const Run& run) { return markdown(report_document(run, Medium::kText)); }
 
 std::string report_html(const Run& run, const PageParts& parts) {
   const std::string detail = parts.detail.empty() ? detail_of_timeline(run) : parts.detail;
   return html::page(
-      report_document(run), "nl-stage " + run.software.nl_stage_version + " · run.json has every figure of this page",
+      report_document(run, Medium::kPage), "nl-stage " + run.software.nl_stage_version + " · run.json has every figure of this page",
       {{"detail-data", "application/gzip", base64(detail)}, {"page-data", "application/json", page_data(run, parts.trace_file)}});
 }
 

@@ -1,5 +1,6 @@
 #include "exporters/run_json/run_json.h"
 #include "exporters/run_json/schema_writer.h"
+#include "exporters/run_json/step_fields.h"
 #include "exporters/run_json/writer.h"
 #include "model/comparison.h"
 
@@ -14,7 +15,10 @@ void fields(auto& io, Ref<decltype(io), ComparedRun> r) {
   io("given", r.given, "so often, as a folder, a file, a copy or a name; it counts once", kFromOne);
 }
 
-void fields(auto& io, Ref<decltype(io), CompareSide> s) { io("runs", s.runs, "in the order in which they were given"); }
+void fields(auto& io, Ref<decltype(io), CompareSide> s) {
+  io("runs", s.runs, "in the order in which they were given");
+  io("median_step", s.median_step, "the one of middle length of those of its runs, as run.json has it; null: none has one");
+}
 
 void fields(auto& io, Ref<decltype(io), Difference> d) {
   io.code("code", d.code, "what differs");

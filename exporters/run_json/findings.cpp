@@ -92,7 +92,7 @@ void fields(auto& io, Ref<decltype(io), StripPart> p) {
 void fields(auto& io, Ref<decltype(io), WindowStrip> s) {
   io("length_ns", s.length_ns, "of the window");
   io("host", s.host, "its thread: code, launches, waits");
-  io("gpu", s.gpu, "while work runs on a GPU of its process; short pieces and pauses are joined");
+  io("gpu", s.gpu, "while work runs on a GPU of its process; short pieces and pauses by their shares");
 }
 
 // Its name is the run's.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exporters/run_json/parts.h"
+#include "model/error_code.h"
 #include "model/input_bounds.h"
 #include "model/run_metrics.h"
 
@@ -27,21 +28,21 @@ Version parsed_version(std::string_view text) {
     auto [rest, also_wrong] = std::from_chars(dot + 1, end, version.minor);
     if (also_wrong == std::errc() && rest != end && *rest == '.') return version;
   }
-  throw Error(ErrorKind::kInput, fmt::format("not a run.json: its schema version reads '{}'", text), kPlace);
+  throw CodedError(ErrorCode::kRunJsonInvalid, fmt::format("not a run.json: its schema version reads '{}'", text), kPlace);
 }
 
 // Before anything else is read: a newer file may look like a damaged one.
 Version version_of(const nlohmann::json& document) {
   const auto found = document.is_object() ? document.find("schema_version") : document.end();
   if (found == document.end() || !found->is_string())
-    throw Error(ErrorKind::kInput, "not a run.json: it has no schema_version", kPlace,
-                "name the run.json that `nl-stage run` or `import` wrote");
+    throw CodedError(ErrorCode::kRunJsonInvalid, "not a run.json: it has no schema_version", kPlace,
+                     "name the run.json that `nl-stage run` or `import` wrote");
   const Version version = parsed_version(found->get_ref<const std::string&>());
   if (version.major > parsed_version(kRunSchemaVersion).major)
-    throw Error(ErrorKind::kInput,
-                fmt::format("a run.json of schema version {}; this nl-stage reads up to {}", found->get_ref<const std::string&>(),
-                            kRunSchemaVersion),
-                kPlace, "use the nl-stage that wrote it, or a newer one; or import its captures anew");
+    throw CodedError(ErrorCode::kRunJsonNewer,
+                     fmt::format("a run.json of schema version {}; this nl-stage reads up to {}", found->get_ref<const std::string&>(),
+                                 kRunSchemaVersion),
+                     kPlace, "use the nl-stage that wrote it, or a newer one; or import its captures anew");
   return version;
 }
 
@@ -70,14 +71,15 @@ std::string JsonReader::pointer() const {
 
 void JsonReader::refuse(const std::string& what) const {
   const std::string place = pointer();
-  throw Error(ErrorKind::kInput, about_->what + ": " + what, about_->where + ": " + (place.empty() ? "/" : place), about_->fix);
+  throw CodedError(ErrorCode::kRunJsonInvalid, about_->what + ": " + what, about_->where + ": " + (place.empty() ? "/" : place),
+                   about_->fix);
 }
 
 nlohmann::json parsed_json(std::string_view text, const JsonDocument& about) {
   try {
     return nlohmann::json::parse(json_within_bounds(text, about.where));
   } catch (const nlohmann::json::exception& broken) {
-    throw Error(ErrorKind::kInput, about.what + ": " + broken.what(), about.where, about.fix);
+    throw CodedError(ErrorCode::kRunJsonInvalid, about.what + ": " + json_fault(broken.what()), about.where, about.fix);
   }
 }
 
@@ -115,7 +117,8 @@ Run run_from_json(std::string_view text) {
   try {
     document = nlohmann::json::parse(json_within_bounds(text, "run.json"));
   } catch (const nlohmann::json::exception& broken) {
-    throw Error(ErrorKind::kInput, fmt::format("not JSON: {}", broken.what()), "run.json", "is the file whole, and is it a run.json?");
+    throw CodedError(ErrorCode::kRunJsonInvalid, fmt::format("not JSON: {}", json_fault(broken.what())), "run.json",
+                     "is the file whole, and is it a run.json?");
   }
   Run run;
   const bool older = version_of(document) < parsed_version(kRunSchemaVersion);

@@ -1,20 +1,7 @@
 #include "exporters/run_json/parts.h"
+#include "exporters/run_json/step_fields.h"
 
 namespace nl::exporters {
-
-void fields(auto& io, Ref<decltype(io), Budget> b) {
-  io("wall_ns", b.wall_ns, "the windows together; the others add up to it");
-  io("gpu_compute_ns", b.gpu_compute_ns, "a kernel runs that is no communication");
-  io("communication_ns", b.communication_ns, "no such kernel, but communication with other GPUs runs: NCCL, NVSHMEM, peer copies");
-  io("exposed_copy_ns", b.exposed_copy_ns, "none of these, but a copy or set runs");
-  io("queue_wait_ns", b.queue_wait_ns, "GPU idle, its next work was launched before it went idle");
-  io("sync_blocked_ns", b.sync_blocked_ns, "GPU idle, the stage's thread is inside a call that waits for the GPU");
-  io("launch_starved_ns", b.launch_starved_ns, "GPU idle, and the call that launches its next work has not begun yet");
-  io("other_host_ns", b.other_host_ns, "GPU idle, and the window launches nothing more");
-  io("residual_ns", b.residual_ns, "GPU idle before work whose launching call is not in the capture");
-  io("launch_latency_ns", b.launch_latency_ns,
-     "GPU idle, that call began after the GPU went idle, and its work has not: driver and hardware");
-}
 
 void kind_fields(auto& io, Ref<decltype(io), StageActivity> a) {
   io("elementwise_ns", a.elementwise_ns, "kernels that only map one tensor to another, by name");
@@ -326,6 +313,7 @@ void stage_fields(auto& io, Ref<decltype(io), Run> run) {
   io("stages", run.stages, "in the order in which they first began");
   io("phases", run.phases, "the whole measured span, split without overlap");
   io("iterations", run.iterations, "the repetitions of the workload");
+  io("median_step", run.median_step, "the window of median length of the stage that is the program's unit; null: it has none");
   io("latency", run.latency, "of the measured iterations");
   io("communication", run.communication, "of the whole capture, by GPU, process and kind");
 }

@@ -11,7 +11,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "model/error.h"
+#include "model/error_code.h"
 
 namespace fs = std::filesystem;
 
@@ -32,8 +32,8 @@ std::string folder_word(std::string_view text) {
   return out.empty() || out[0] == '.' ? "run" + out : out;
 }
 
-[[noreturn]] void refuse(const std::string& what, const fs::path& where, const std::string& fix) {
-  throw Error(ErrorKind::kOutput, what, where.string(), fix);
+[[noreturn]] void refuse(const std::string& what, const fs::path& where, const std::string& fix, ErrorCode code = ErrorCode::kOutput) {
+  throw CodedError(code, what, where.string(), fix);
 }
 
 void make_folders(const fs::path& folder) {
@@ -62,10 +62,10 @@ bool claim_given(const fs::path& out) {
   std::error_code failure;
   const bool exists = fs::exists(out, failure);
   if (exists && !fs::is_directory(out, failure))
-    refuse("the output is a file, not a folder", out, "give --out a folder that does not exist yet");
+    refuse("the output is a file, not a folder", out, "give --out a folder that does not exist yet", ErrorCode::kOutputExists);
   if (exists && !fs::is_empty(out, failure))
     refuse("the output folder exists and is not empty", out,
-           "give --out another folder, or remove this one; nl-stage never overwrites a bundle");
+           "give --out another folder, or remove this one; nl-stage never overwrites a bundle", ErrorCode::kOutputExists);
   make_folders(out);
   return exists;
 }
@@ -176,7 +176,8 @@ fs::path results_folder(const fs::path& asked, const std::string& kind, const st
 void make_results_folder(const fs::path& folder) {
   std::error_code failed;
   if (fs::exists(folder, failed) && !fs::is_empty(folder, failed))
-    throw Error(ErrorKind::kOutput, "the folder of the results is not empty", folder.string(), "give a new folder with --out DIR");
+    throw CodedError(ErrorCode::kOutputExists, "the folder of the results is not empty", folder.string(),
+                     "give a new folder with --out DIR");
   fs::create_directories(folder, failed);
   if (failed)
     throw Error(ErrorKind::kOutput, "the folder of the results cannot be made: " + failed.message(), folder.string(),

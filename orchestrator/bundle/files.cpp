@@ -62,15 +62,23 @@ std::optional<Remark> write_perfetto(const Bundle& bundle, const Config& config,
 constexpr std::size_t kMostDetailBytes = 2'400'000;  // 3.2 MB as text: the page has 5 MB in all
 constexpr std::size_t kFewestSlices = 10'000;
 
+std::string packed_detail(const Trace& trace, const analysis::WarmupRule& warmup, const Run& run, const analysis::Spans& cited,
+                          const analysis::DetailLimits& limits) {
+  Detail detail = analysis::make_detail(trace, warmup, cited, limits);
+  analysis::add_run_parts(run, detail);
+  return exporters::detail_file(detail);
+}
+
 // The bytes of detail.json.gz, which report.html holds too: with fewer slices where they would not fit into the page.
 std::string detail_file_of(const Trace& trace, const analysis::WarmupRule& warmup, const Run& run) {
   const analysis::Spans cited = analysis::cited_moments(run);
   analysis::DetailLimits limits;
-  std::string file = exporters::detail_file(analysis::make_detail(trace, warmup, cited, limits));
+  std::string file = packed_detail(trace, warmup, run, cited, limits);
   while (file.size() > kMostDetailBytes && limits.slices > kFewestSlices) {
     limits.slices /= 2;
     limits.buckets = std::max(512u, limits.buckets / 2);
-    file = exporters::detail_file(analysis::make_detail(trace, warmup, cited, limits));
+    limits.host.samples /= 2;
+    file = packed_detail(trace, warmup, run, cited, limits);
   }
   return file.size() > kMostDetailBytes ? std::string() : file;
 }

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/input_bounds.h"
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
@@ -82,8 +82,8 @@ std::vector<ManifestFile> read_manifest(const fs::path& bundle) {
   const fs::path path = bundle / kManifestFile;
   std::error_code ignored;
   if (!fs::exists(path, ignored))
-    throw Error(ErrorKind::kInput, "the bundle has no manifest.json: it is not finished, or only a part of it is here", bundle.string(),
-                "wait for its run to end, or use a whole copy of the bundle");
+    throw CodedError(ErrorCode::kBundleDamaged, "the bundle has no manifest.json: it is not finished, or only a part of it is here",
+                     bundle.string(), "wait for its run to end, or use a whole copy of the bundle");
   try {
     std::vector<ManifestFile> files;
     const std::string text = read_run_text(path);
@@ -92,8 +92,8 @@ std::vector<ManifestFile> read_manifest(const fs::path& bundle) {
       files.push_back({file.at("path"), file.at("size_bytes"), file.at("sha256").is_null() ? "" : file.at("sha256").get<std::string>()});
     return files;
   } catch (const nlohmann::json::exception& broken) {
-    throw Error(ErrorKind::kInput, fmt::format("the manifest is damaged: {}", broken.what()), path.string(),
-                "use an undamaged copy of the bundle");
+    throw CodedError(ErrorCode::kBundleDamaged, fmt::format("the manifest is damaged: {}", json_fault(broken.what())), path.string(),
+                     "use an undamaged copy of the bundle");
   }
 }
 

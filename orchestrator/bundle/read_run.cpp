@@ -6,7 +6,7 @@
 
 #include "analysis/trace/kernel_class.h"
 #include "exporters/run_json/run_json.h"
-#include "model/error.h"
+#include "model/error_code.h"
 
 namespace fs = std::filesystem;
 
@@ -16,8 +16,8 @@ fs::path run_json_of(const fs::path& bundle) {
   std::error_code ignored;
   const fs::path file = fs::is_directory(bundle, ignored) ? bundle / "run.json" : bundle;
   if (!fs::exists(file, ignored))
-    throw Error(ErrorKind::kInput, "there is no run.json", file.string(),
-                "name a bundle's folder or its run.json; `nl-stage import` makes a bundle from captures");
+    throw CodedError(ErrorCode::kNoRunJson, "there is no run.json", file.string(),
+                     "name a bundle's folder or its run.json; `nl-stage import` makes a bundle from captures");
   return file;
 }
 
@@ -28,7 +28,7 @@ std::string read_run_text(const fs::path& file) {
   while (stream.read(block.data(), block.size()), stream.gcount() > 0) text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
   // Bad: a folder of that name, or a disk that fails.
   if (stream.bad() || !stream.eof())
-    throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check that it is a file that you may read");
+    throw CodedError(ErrorCode::kNoSuchFile, "the file cannot be read", file.string(), "check that it is a file that you may read");
   return text;
 }
 

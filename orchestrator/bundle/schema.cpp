@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <memory>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -15,13 +16,15 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "exporters/answer/answer.h"
 #include "exporters/consistency/consistency.h"
 #include "exporters/run_json/run_json.h"
 #include "model/comparison.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/input_bounds.h"
 #include "model/run.h"
 #include "model/suite_report.h"
+#include "orchestrator/bundle/schemas.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -56,10 +59,20 @@ const FileFormat kFormats[] = {
      "`nl-stage compare` of the same runs writes it anew", schema_of<exporters::comparison_schema>},
     {"suite.json", "orphans", kSuiteSchemaVersion, "schema/suite.schema.json describes the format", "`nl-stage suite` writes it anew",
      schema_of<exporters::suite_schema>},
+    {"answer", "left_out", exporters::kAnswerSchemaVersion, "schema/answer.schema.json describes the format",
+     "`nl-stage show RUN --json` prints it anew", schema_of<exporters::answer_schema>},
     {"run.json", "", kRunSchemaVersion,
      "schema/run.schema.json describes the format; `nl-stage import` makes a bundle anew from its captures",
      "`nl-stage report` still reads it and renders its reports again; `nl-stage import` makes a bundle anew from its captures",
      schema_of<exporters::run_json_schema>}};
+
+// Files of other verbs and of other programs have no schema here, and would be called a run.json that lacks everything.
+void refuse_unknown(const json& document, const std::string& where) {
+  for (const char* key : {"schema_version", "run_id", "stages"})
+    if (document.is_object() && document.contains(key)) return;
+  throw Error(ErrorKind::kInput, "this is no file that has a schema: it has neither a schema_version nor a run_id", where,
+              "`nl-stage schema` lists the files that have one");
+}
 
 const FileFormat& format_of(const json& document) {
   return *std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FileFormat& each) {
@@ -71,7 +84,8 @@ json parse(std::string_view text, const std::string& where) {
   try {
     return json::parse(json_within_bounds(text, where));
   } catch (const json::exception& broken) {
-    throw Error(ErrorKind::kInput, fmt::format("not JSON: {}", broken.what()), where, "is the file whole, and is it a run.json?");
+    throw CodedError(ErrorCode::kRunJsonInvalid, fmt::format("not JSON: {}", json_fault(broken.what())), where,
+                     "is the file whole, and is it a run.json?");
   }
 }
 
@@ -87,15 +101,27 @@ std::string pointer_of(const std::vector<std::string>& context) {
   return pointer.empty() ? "/" : pointer;
 }
 
+// A place in the document, and what is wrong there; empty: nothing.
+struct SchemaFault {
+  std::string pointer, reason;
+};
+
 // valijson reports the innermost fault first, then every schema around it that failed with it.
-Error first_fault(valijson::ValidationResults& results, const std::string& where, const FileFormat& format) {
+SchemaFault first_fault(valijson::ValidationResults& results) {
   valijson::ValidationResults::Error fault;
-  std::string reason = "it does not match the schema", pointer = "/";
-  if (results.popError(fault)) {
-    reason = fault.description;
-    pointer = pointer_of(fault.context);
+  if (!results.popError(fault)) return {"/", "it does not match the schema"};
+  return {pointer_of(fault.context), fault.description};
+}
+
+SchemaFault fault_of(const json& document, const valijson::Schema& schema, const std::string& where) {
+  valijson::ValidationResults results;
+  valijson::Validator validator(valijson::Validator::kStrongTypes);
+  try {
+    if (validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(document), &results)) return {};
+  } catch (const std::exception& broken) {
+    throw Error(ErrorKind::kInternal, fmt::format("the schema could not be applied: {}", broken.what()), where);
   }
-  return Error(ErrorKind::kInput, fmt::format("not a valid {}: at {}: {}", format.file, pointer, reason), where, format.fix);
+  return first_fault(results);
 }
 
 using Version = std::array<unsigned, 3>;
@@ -119,25 +145,31 @@ void refuse_older(const json& document, const std::string& where, const FileForm
   const auto& text = found->get_ref<const std::string&>();
   const auto version = version_of(text);
   if (!version || *version >= version_of(format.version)) return;
-  throw Error(ErrorKind::kInput,
-              fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", text, format.version), where,
-              format.fix_of_older);
+  throw CodedError(ErrorCode::kRunJsonInvalid,
+                   fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", text, format.version),
+                   where, format.fix_of_older);
 }
 
 }  // namespace
 
 void validate_run_json(std::string_view text, const std::string& where) {
   const json document = parse(text, where);
+  refuse_unknown(document, where);
   const FileFormat& format = format_of(document);
   refuse_older(document, where, format);
-  valijson::ValidationResults results;
-  valijson::Validator validator(valijson::Validator::kStrongTypes);
-  try {
-    if (validator.validate(format.schema(), valijson::adapters::NlohmannJsonAdapter(document), &results)) return;
-  } catch (const std::exception& broken) {
-    throw Error(ErrorKind::kInternal, fmt::format("the schema could not be applied: {}", broken.what()), where);
-  }
-  throw first_fault(results, where, format);
+  const SchemaFault fault = fault_of(document, format.schema(), where);
+  if (!fault.reason.empty())
+    throw CodedError(ErrorCode::kRunJsonInvalid, fmt::format("not a valid {}: at {}: {}", format.file, fault.pointer, fault.reason), where,
+                     format.fix);
+}
+
+void validate_by_schema(std::string_view name, std::string_view text, const std::string& where) {
+  const std::unique_ptr<const valijson::Schema> schema(parsed_schema(schema_named(name)));
+  const SchemaFault fault = fault_of(parse(text, where), *schema, where);
+  if (!fault.reason.empty())
+    throw CodedError(ErrorCode::kRunJsonInvalid,
+                     fmt::format("it does not fit the schema '{}': at {}: {}", name, fault.pointer, fault.reason), where,
+                     fmt::format("`nl-stage schema {}` prints the schema", name));
 }
 
 void refuse_contradictions(const std::string& text, const std::string& where) {
@@ -147,8 +179,9 @@ void refuse_contradictions(const std::string& text, const std::string& where) {
   std::string more;
   for (std::size_t i = 1; i < std::min<std::size_t>(found.size(), 4); ++i) more += fmt::format("; {}: {}", found[i].where, found[i].what);
   if (found.size() > 4) more += fmt::format("; and {} more", found.size() - 4);
-  throw Error(
-      ErrorKind::kInput, fmt::format("contradicts itself: {}{}", found[0].what, more), fmt::format("{}: {}", where, found[0].where),
+  throw CodedError(
+      ErrorCode::kRunJsonInvalid, fmt::format("contradicts itself: {}{}", found[0].what, more),
+      fmt::format("{}: {}", where, found[0].where),
       "nl-stage does not write such a file: was it changed? If not, it is a fault of nl-stage; `nl-stage import` makes a bundle anew");
 }
 

@@ -6,7 +6,7 @@
 #include <regex>
 #include <set>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "orchestrator/config/keys.h"
 #include "orchestrator/config/nearest.h"
 
@@ -192,8 +192,8 @@ struct Store {
       names.emplace_back(key.path.substr(0, cut));
   }
   const std::string near = nearest_name(path, names);
-  refuse(fmt::format("unknown key '{}'", path), where(place),
-         near.empty() ? "`nl-stage plan --keys` lists every key" : fmt::format("did you mean '{}'?", near));
+  throw CodedError(ErrorCode::kUnknownSetting, fmt::format("unknown key '{}'", path), where(place),
+                   near.empty() ? "`nl-stage plan --keys` lists every key" : fmt::format("did you mean '{}'?", near));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ DeviceCeilings read_ceilings(const fs::path& file) {
     return card;
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorKind::kInput, "the ceilings of a card cannot be read", file.string(),
-                fmt::format("run nl-stage ceilings again ({})", error.what()));
+                fmt::format("run nl-stage ceilings again ({})", json_fault(error.what())));
   }
 }
 

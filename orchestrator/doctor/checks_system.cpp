@@ -73,7 +73,9 @@ Check passed(const std::string& id, const std::string& subject, std::string find
 // /proc/driver/nvidia/params: "RmProfilingAdminOnly: 1"
 Check check_counters(const Toolset& tools, const Host& host) {
   const std::string id = "counters.permission", subject = "GPU counters";
-  if (tools.gpus.empty()) return passed(id, subject, "no GPU: no counters");
+  if (tools.gpus.empty())
+    return {id, CheckLevel::kWarning, subject, "no GPU: kernels and counters cannot be measured here",
+            "run nl-stage where the GPU is; `nl-stage import` reads captures that were made there"};
   const auto restricted = field(host.read("/proc/driver/nvidia/params"), "RmProfilingAdminOnly");
   if (restricted == "0") return passed(id, subject, "open to every user");
   if (has_sys_admin(host)) return passed(id, subject, "permitted: this process has CAP_SYS_ADMIN");
@@ -89,7 +91,7 @@ Check check_counters(const Toolset& tools, const Host& host) {
 
 Check check_cupti_counters(const Toolset& tools, const Config& config, const Host& host) {
   const std::string id = "counters.cupti", subject = "counters without ncu";
-  if (tools.gpus.empty()) return passed(id, subject, "no GPU: no counters");
+  if (tools.gpus.empty()) return passed(id, subject, "not used: no GPU");
   const CounterChoice choice = choose_counters(config, tools);
   if (choice.meter != Meter::kCupti) return passed(id, subject, "not used: " + choice.why);
   const Check permission = check_counters(tools, host);

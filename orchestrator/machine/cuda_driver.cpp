@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "model/error.h"
+#include "model/error_code.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -16,7 +16,7 @@ constexpr const char* kDriverFix = "nl-stage doctor says what is missing; --set 
 
 LoadedLibrary::LoadedLibrary(const std::string& file, std::string title, std::string fix)
     : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)), file_(file), title_(std::move(title)), fix_(std::move(fix)) {
-  if (handle_ == nullptr) throw Error(ErrorKind::kTool, title_ + " was not found", dlerror(), fix_);
+  if (handle_ == nullptr) throw CodedError(ErrorCode::kToolMissing, title_ + " was not found", dlerror(), fix_);
 }
 
 void* LoadedLibrary::symbol(const char* name) const {

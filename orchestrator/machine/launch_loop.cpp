@@ -155,7 +155,7 @@ LaunchLoops read_loops(const fs::path& file) {
     }
     return out;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorKind::kInput, "a calibration cannot be read", file.string(), error.what());
+    throw Error(ErrorKind::kInput, "a calibration cannot be read", file.string(), json_fault(error.what()));
   }
 }
 

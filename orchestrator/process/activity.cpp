@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "orchestrator/process/output.h"
+#include "orchestrator/process/progress_pipe.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -39,6 +40,7 @@ class BlockedSignals {
 }  // namespace
 
 Activity::Activity(std::string what) {
+  tell_progress(what);
   if (!ProgressLine::possible()) return;
   {
     const std::lock_guard lock(living_mutex);

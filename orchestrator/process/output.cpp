@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "model/visible_text.h"
+#include "orchestrator/process/progress_pipe.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -84,7 +85,9 @@ bool ProgressLine::possible() {
 }
 
 ProgressLine::ProgressLine(std::string label, double expected_s)
-    : label_(std::move(label)), expected_s_(expected_s), enabled_(!label_.empty() && possible()) {}
+    : label_(std::move(label)), expected_s_(expected_s), enabled_(!label_.empty() && possible()) {
+  if (!label_.empty()) tell_progress(label_);
+}
 
 void ProgressLine::update(double elapsed_s) {
   auto second = static_cast<long>(elapsed_s);

@@ -173,8 +173,11 @@ void check_session(const ModelFileOptions& options) {
   if (!fs::is_regular_file(options.model, ignored))
     throw Error(ErrorKind::kInput, fs::exists(options.model, ignored) ? "the model is not a file" : "there is no such model file",
                 options.model, "give --model FILE");
-  for (const std::string& text : options.dims) dimension_of(text);
-  for (const std::string& text : options.shapes) shape_of(text);
+  std::map<std::string, std::int64_t> dims;
+  adapters::GivenShapes shapes;
+  for (const std::string& text : options.dims) dims.insert(dimension_of(text));
+  for (const std::string& text : options.shapes) shapes.insert(shape_of(text));
+  if (const auto inputs = adapter.declared_inputs(options.model)) adapters::check_sizes(*inputs, options.inputs, dims, shapes);
 }
 
 ModelSession run_session(const ModelFileOptions& options, const fs::path& record) {
@@ -251,7 +254,8 @@ ModelSession read_session(const std::filesystem::path& file) {
     read_profile(session);
     return session;
   } catch (const nlohmann::json::exception& wrong) {
-    throw Error(ErrorKind::kInput, std::string("the record of the session is damaged: ") + wrong.what(), file.string(), "profile again");
+    throw Error(ErrorKind::kInput, std::string("the record of the session is damaged: ") + json_fault(wrong.what()), file.string(),
+                "profile again");
   }
 }
 

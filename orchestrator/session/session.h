@@ -13,7 +13,8 @@ namespace nl::orchestrator {
 inline constexpr const char* kSessionRecord = "session/session.json";  // in the bundle; session.profile.json may be beside it
 inline constexpr const char* kSessionRecordVariable = "NL_STAGE_SESSION_RECORD";
 
-// Checks before anything runs that the backend loads and the file is there. Throws Error.
+// Checks before anything runs that the backend loads, the file is there and one of its models, and no size of its inputs is left open, as far as the
+// file tells. Throws Error.
 void check_session(const ModelFileOptions& options);
 
 // Does what the command `nl-stage session` does. `record` may be empty. Progress goes to stderr.

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "parsers/collector/gpu.h"
 
 namespace nl::parsers::collector_trace {
@@ -155,7 +155,7 @@ void read_chunk(const char* begin, const char* end, File& file, Damage& damage) 
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& path, std::string what, std::string fix) {
-  throw Error(ErrorKind::kInput, std::move(what), path.string(), std::move(fix));
+  throw CodedError(ErrorCode::kCaptureDamaged, std::move(what), path.string(), std::move(fix));
 }
 
 // False where the process was killed before the header was written.

@@ -34,7 +34,7 @@ json parse_json(std::string_view text, const std::string& where) {
                 fmt::format("{}:{}:{}", where, line, start == std::string_view::npos ? at + 1 : at - start),
                 "check commas, brackets and quotes near there");
   } catch (const json::exception& error) {
-    throw Error(ErrorKind::kConfig, "this JSON cannot be read", where, error.what());
+    throw Error(ErrorKind::kConfig, "this JSON cannot be read", where, json_fault(error.what()));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <memory>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "parsers/input_files.h"
 
 namespace nl::parsers {
@@ -58,8 +58,8 @@ bool JsonArrayFile::fill() {
   }
   if (used_ + kPadding == buffer_.size()) {
     if (used_ >= kLargestElement)
-      throw Error(ErrorKind::kInput, "one event of the trace is larger than 256 MB", fmt::format("{}, byte {}", where_, file_offset_),
-                  "the file is damaged: export the trace again");
+      throw CodedError(ErrorCode::kCaptureDamaged, "one event of the trace is larger than 256 MB",
+                       fmt::format("{}, byte {}", where_, file_offset_), "the file is damaged: export the trace again");
     buffer_.resize(2 * used_ + kPadding);
   }
   const std::size_t room = buffer_.size() - kPadding - used_;
@@ -117,9 +117,10 @@ void JsonArrayFile::find_array() {
     open_member(at + 1);
     if (!head_.empty()) return;
   }
-  throw Error(ErrorKind::kInput, member_.empty() ? "this is no JSON array of events" : fmt::format("the file has no array \"{}\"", member_),
-              fmt::format("{}, {} bytes read", where_, used_),
-              used_ == 0 ? "the file is empty: capture again" : "check that it is the profiler's JSON trace and was written to its end");
+  throw CodedError(
+      ErrorCode::kUnknownFormat, member_.empty() ? "this is no JSON array of events" : fmt::format("the file has no array \"{}\"", member_),
+      fmt::format("{}, {} bytes read", where_, used_),
+      used_ == 0 ? "the file is empty: capture again" : "check that it is the profiler's JSON trace and was written to its end");
 }
 
 // Walks the members until the array is found; does nothing where the buffer ends before that.

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "model/cuda_calls.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/trace.h"
 #include "parsers/json/array_file.h"
 #include "parsers/kineto/event.h"
@@ -250,14 +250,14 @@ class KinetoReader {
     const auto& read = trace_.stats.rows_read;
     const std::uint64_t events = read.at(kEvents);
     if (file_.cut_off())
-      throw Error(ErrorKind::kInput, fmt::format("the trace is cut off after {} events", events),
-                  fmt::format("{}, byte {} of {}", where_, file_.offset(), file_.size_read()),
-                  "torch.profiler was stopped while it wrote: export the trace again and let it finish");
+      throw CodedError(ErrorCode::kCaptureDamaged, fmt::format("the trace is cut off after {} events", events),
+                       fmt::format("{}, byte {} of {}", where_, file_.offset(), file_.size_read()),
+                       "torch.profiler was stopped while it wrote: export the trace again and let it finish");
     if (read.size() == 1 && !left_out_.empty())
-      throw Error(ErrorKind::kInput, fmt::format("none of the {} events is an operator, a kernel or a CUDA call of torch.profiler", events),
-                  where_,
-                  left_out_.count("Node") > 0 ? "a profile of ONNX Runtime goes to --ort"
-                                              : "trace with activities CPU and CUDA, in a PyTorch that was built with Kineto");
+      throw CodedError(ErrorCode::kUnknownFormat,
+                       fmt::format("none of the {} events is an operator, a kernel or a CUDA call of torch.profiler", events), where_,
+                       left_out_.count("Node") > 0 ? "a profile of ONNX Runtime goes to --ort"
+                                                   : "trace with activities CPU and CUDA, in a PyTorch that was built with Kineto");
   }
 
   void finish() {

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "parsers/ncu/cells.h"
 #include "parsers/registry.h"
 
@@ -237,15 +237,15 @@ NcuReport parse_ncu_csv(std::string_view text, const std::string& where) {
   const bool cut = report.launches.empty() && begins_ncu_header(text) && report.rows_damaged.count({Code::kRowOfUnusableTable}) == 0;
   if (cut) reader.damaged({Code::kHeaderCut});
   if (!cut && !reader.any_table() && report.tool_messages.empty())
-    throw Error(ErrorKind::kInput, "no table of ncu --csv in the file", where,
-                "export it with: ncu --import REPORT.ncu-rep --csv --page raw --print-units base");
+    throw CodedError(ErrorCode::kUnknownFormat, "no table of ncu --csv in the file", where,
+                     "export it with: ncu --import REPORT.ncu-rep --csv --page raw --print-units base");
   reader.finish();
   return report;
 }
 
 NcuReport read_ncu_csv(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error(ErrorKind::kInput, fmt::format("cannot open the ncu CSV: {}", std::strerror(errno)), file.string());
+  if (!stream) throw CodedError(ErrorCode::kNoSuchFile, fmt::format("cannot open the ncu CSV: {}", std::strerror(errno)), file.string());
   std::string text;
   try {
     text.assign(std::istreambuf_iterator<char>(stream), {});

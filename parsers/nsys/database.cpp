@@ -10,15 +10,15 @@
 #include <fmt/core.h>
 #include <sqlite3.h>
 
-#include "model/error.h"
+#include "model/error_code.h"
 
 namespace nl::parsers {
 namespace {
 
 constexpr const char* kExportHint = "export it again: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep";
 
-Error damaged(const std::string& file, std::string_view detail) {
-  return Error(ErrorKind::kInput, fmt::format("the nsys export is damaged ({})", detail), file, kExportHint);
+CodedError damaged(const std::string& file, std::string_view detail) {
+  return CodedError(ErrorCode::kCaptureDamaged, fmt::format("the nsys export is damaged ({})", detail), file, kExportHint);
 }
 
 std::string uri_of(const std::string& file) {
@@ -48,15 +48,15 @@ void check_header(const std::string& file, std::uint64_t size_bytes) {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
   std::string_view magic(reinterpret_cast<const char*>(header.data()), kMagic.size());
   if (in.gcount() < static_cast<std::streamsize>(kMagic.size()) || magic != kMagic)
-    throw Error(ErrorKind::kInput, "this is not an SQLite file", file,
-                "nl-stage reads the SQLite export of a report: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
+    throw CodedError(ErrorCode::kUnknownFormat, "this is not an SQLite file", file,
+                     "nl-stage reads the SQLite export of a report: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
   std::uint64_t page_bytes = big_endian(header, 16, 2);
   if (page_bytes == 1) page_bytes = 65536;
   std::uint64_t whole = page_bytes * big_endian(header, 28, 4);
   bool size_counts = big_endian(header, 24, 4) == big_endian(header, 92, 4);
   if (static_cast<std::size_t>(in.gcount()) < header.size() || (size_counts && whole > size_bytes))
-    throw Error(ErrorKind::kInput, fmt::format("the nsys export is cut short: {} of {} bytes are there", size_bytes, whole), file,
-                "copy it again, or export it again: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
+    throw CodedError(ErrorCode::kCaptureDamaged, fmt::format("the nsys export is cut short: {} of {} bytes are there", size_bytes, whole),
+                     file, "copy it again, or export it again: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
 }
 
 }  // namespace
@@ -112,12 +112,13 @@ void NsysRows::bind(int parameter, std::int64_t value) {
 NsysDatabase::NsysDatabase(const std::filesystem::path& file) : file_(file.string()) {
   std::error_code failed;
   auto status = std::filesystem::status(file, failed);
-  if (!std::filesystem::exists(status)) throw Error(ErrorKind::kInput, "there is no such file", file_, "check the path of the nsys export");
+  if (!std::filesystem::exists(status))
+    throw CodedError(ErrorCode::kNoSuchFile, "there is no such file", file_, "check the path of the nsys export");
   if (std::filesystem::is_directory(status))
-    throw Error(ErrorKind::kInput, "this is a folder, not an nsys export", file_, "name the .sqlite file");
+    throw CodedError(ErrorCode::kNoSuchFile, "this is a folder, not an nsys export", file_, "name the .sqlite file");
   size_bytes_ = std::filesystem::file_size(file, failed);
   if (failed) throw Error(ErrorKind::kInput, "the nsys export cannot be read: " + failed.message(), file_);
-  if (size_bytes_ == 0) throw Error(ErrorKind::kInput, "the nsys export is empty (0 bytes)", file_, kExportHint);
+  if (size_bytes_ == 0) throw CodedError(ErrorCode::kCaptureDamaged, "the nsys export is empty (0 bytes)", file_, kExportHint);
   check_header(file_, size_bytes_);
   open();
   probe();

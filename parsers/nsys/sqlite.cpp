@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "parsers/clock_bounds.h"
 #include "parsers/nsys/correlation.h"
 #include "parsers/nsys/database.h"
@@ -22,8 +22,8 @@ constexpr const char* kRanges = "NVTX_EVENTS";
 
 void check_it_is_an_export(const NsysDatabase& database) {
   if (has_export_tables(database)) return;
-  throw Error(ErrorKind::kInput, "this SQLite file has none of the tables of an nsys export", database.file(),
-              "make one from a report: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
+  throw CodedError(ErrorCode::kUnknownFormat, "this SQLite file has none of the tables of an nsys export", database.file(),
+                   "make one from a report: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
 }
 
 // Whether the capture could have had the data; a table that is not there is written down.

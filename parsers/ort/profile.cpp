@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "parsers/json/array_file.h"
 #include "parsers/ort/nodes.h"
 #include "parsers/registry.h"
@@ -51,8 +51,8 @@ class OrtReader {
     }
     const auto& rows = trace_.stats.rows_read;
     if (read > 0 && rows.empty())
-      throw Error(ErrorKind::kInput, "the file is no profile of ONNX Runtime", fmt::format("{}, {} events read", where_, read),
-                  "give the file that a session with enable_profiling wrote; a torch.profiler trace goes to --kineto");
+      throw CodedError(ErrorCode::kUnknownFormat, "the file is no profile of ONNX Runtime", fmt::format("{}, {} events read", where_, read),
+                       "give the file that a session with enable_profiling wrote; a torch.profiler trace goes to --kineto");
     finish();
     return std::move(trace_);
   }

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/input_bounds.h"
 #include "model/operator.h"
 #include "parsers/json/array_file.h"
@@ -138,14 +138,15 @@ constexpr double kLongestMs = 1e12;  // thirty years; above it a number is damag
 
 Json read_json(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check its path and permissions");
+  if (!stream) throw CodedError(ErrorCode::kNoSuchFile, "the file cannot be read", file.string(), "check its path and permissions");
   try {
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     return Json::parse(json_within_bounds(text, file.string()));
   } catch (const Json::exception& failure) {
     const auto* parse = dynamic_cast<const Json::parse_error*>(&failure);
-    throw Error(ErrorKind::kInput, "the file is damaged: it is no JSON document",
-                parse == nullptr ? file.string() : fmt::format("{}, byte {}", file.string(), parse->byte), "export it again with trtexec");
+    throw CodedError(ErrorCode::kCaptureDamaged, "the file is damaged: it is no JSON document",
+                     parse == nullptr ? file.string() : fmt::format("{}, byte {}", file.string(), parse->byte),
+                     "export it again with trtexec");
   }
 }
 
@@ -247,7 +248,8 @@ class Layers {
 const Json& layer_list(const Json& document, const std::filesystem::path& file) {
   const auto layers = document.is_object() ? document.find("Layers") : document.end();
   if (!document.is_object() || layers == document.end() || !layers->is_array())
-    throw Error(ErrorKind::kInput, "the file has no list \"Layers\"", file.string(), "give the file of trtexec --exportLayerInfo");
+    throw CodedError(ErrorCode::kUnknownFormat, "the file has no list \"Layers\"", file.string(),
+                     "give the file of trtexec --exportLayerInfo");
   return *layers;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,10 @@ struct ExportResult {
 // the archive exists or cannot be written, kTool without libarchive or libcrypto, kInterrupted.
 ExportResult export_runs(const ExportRequest& request);
 
-// The files in the folder. Error(kInput) names the first file of its manifest that is missing or was changed since.
-std::vector<ManifestFile> files_of_whole_bundle(const std::filesystem::path& bundle);
+// The files in the folder. Error(kInput) names the first file of its manifest that is missing or was changed since. `may_lack`: of a file that may
+// be missing.
+std::vector<ManifestFile> files_of_whole_bundle(const std::filesystem::path& bundle,
+                                                const std::function<bool(const std::filesystem::path& file)>& may_lack = {});
 
 // Beyond these an archive is refused: it may be made to fill the disk.
 struct ArchiveLimits {

@@ -7,7 +7,7 @@
 
 #include "exporters/run_json/reader.h"
 #include "exporters/run_json/writer.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/input_bounds.h"
 #include "runs/archive/redaction.h"
 
@@ -20,8 +20,8 @@ constexpr InputBounds kContentsBounds{16, 5'000'000};  // a file has four values
 constexpr std::size_t kLongestName = 255, kLongestPath = 4000, kDigestLetters = 64;
 
 [[noreturn]] void refuse_contents(const std::string& what, const std::string& path, const std::string& where) {
-  throw Error(ErrorKind::kInput, what, fmt::format("{}: {}", where, path),
-              "do not use this archive; have it made again by nl-stage export");
+  throw CodedError(ErrorCode::kArchiveDamaged, what, fmt::format("{}: {}", where, path),
+                   "do not use this archive; have it made again by nl-stage export");
 }
 
 void refuse_unsafe(const std::string& path, const std::string& where) {
@@ -67,7 +67,7 @@ void fields(auto& io, exporters::Ref<decltype(io), ListedFile> file) {
 
 void check_head(const ArchiveHead& head, const std::string& where) {
   if (head.format != kFormat)
-    throw Error(ErrorKind::kInput, "this is no archive of nl-stage", where, "give a file that nl-stage export made");
+    throw CodedError(ErrorCode::kArchiveDamaged, "this is no archive of nl-stage", where, "give a file that nl-stage export made");
   if (head.version != kVersion)
     throw Error(ErrorKind::kInput, fmt::format("the archive has version {}; this nl-stage reads version {}", head.version, kVersion), where,
                 "update nl-stage");

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "exporters/report/reports.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/bundle/provenance.h"
@@ -23,6 +23,7 @@
 #include "runs/archive/scratch_folder.h"
 #include "runs/archive/tar.h"
 #include "runs/ledger/bundles.h"
+#include "runs/ledger/find_run.h"
 
 namespace fs = std::filesystem;
 
@@ -55,37 +56,25 @@ ExportSource source_of_path(const fs::path& path) {
 // Half a bundle is refused as anywhere: its run.json alone would hide that something is missing.
 ExportSource source_of_entry(Ledger& ledger, const LedgerEntry& entry) {
   const BundleState state = bundle_state(entry);
-  if (state == BundleState::kWhole || state == BundleState::kHalf) return source_of_path(entry.bundle);
+  if (state != BundleState::kOther && state != BundleState::kGone) return source_of_path(entry.bundle);
   ExportSource source{BundleSource::kLedger, entry.bundle, ledger.run_json(entry.run_id), {}};
   source.run = read_run(source.run_json, fmt::format("{} of {}", entry.run_id, ledger.location()));
   return source;
 }
 
-// Opened where the first name asks for it.
-class Ledgers {
- public:
-  explicit Ledgers(std::string location) : location_(std::move(location)) {}
-  ExportSource find(const std::string& name) {
-    if (location_.empty())
-      throw Error(ErrorKind::kInput, "there is no such bundle, and the ledger is off", name,
-                  "give the folder of a bundle, or a ledger with --ledger");
-    if (!ledger_) ledger_.emplace(Ledger::open(location_, database::Absent::kRefuse));
-    return source_of_entry(*ledger_, ledger_->resolve(name));
-  }
-
- private:
-  std::string location_;
-  std::optional<Ledger> ledger_;
-};
+ExportSource source_named(const std::string& name, const std::string& ledger_location) {
+  const FoundRun found = find_run(name, ledger_location.empty() ? "off" : ledger_location);
+  if (found.place != RunPlace::kLedger) return source_of_path(found.path);
+  Ledger ledger = Ledger::open(found.ledger, database::Absent::kRefuse);
+  return source_of_entry(ledger, *found.entry);
+}
 
 // By folder, run.json or ledger name; each run once. Error(kInput) where there is none of a name, or two runs have one id.
 std::vector<ExportSource> find_sources(const std::vector<std::string>& names, const std::string& ledger_location) {
-  Ledgers ledgers(ledger_location);
   std::vector<ExportSource> sources;
   std::map<std::string, fs::path> bundles;  // by run id
   for (const std::string& name : names) {
-    std::error_code ignored;
-    ExportSource source = fs::exists(name, ignored) ? source_of_path(name) : ledgers.find(name);
+    ExportSource source = source_named(name, ledger_location);
     const auto [same, fresh] = bundles.emplace(source.run.run_id, source.bundle);
     if (!fresh && same->second != source.bundle)
       throw Error(ErrorKind::kInput, fmt::format("two bundles are of the run {}", source.run.run_id),
@@ -168,7 +157,9 @@ class Staging {
   }
 
   void put_bundle() {
-    for (const ManifestFile& file : files_of_whole_bundle(source_.bundle))
+    // What is left out anyway need not be there.
+    const auto may_lack = [this](const fs::path& file) { return redacted_.environment && holds_environment(file); };
+    for (const ManifestFile& file : files_of_whole_bundle(source_.bundle, may_lack))
       if (file.path != "run.json") put_file(file);
     auto& left_out = staged_.about.left_out;
     std::sort(left_out.begin(), left_out.end(), [](const LeftOutFile& a, const LeftOutFile& b) { return a.path < b.path; });
@@ -280,8 +271,8 @@ void check_output(const fs::path& out) {
   if (!known) throw Error(ErrorKind::kUsage, "an archive is called NAME.nlz or NAME.tar.zst", out.string(), "give such a name with -o");
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(out, ignored)))
-    throw Error(ErrorKind::kOutput, "the file exists", out.string(),
-                "give -o another name, or remove it; nl-stage never overwrites an archive");
+    throw CodedError(ErrorCode::kOutputExists, "the file exists", out.string(),
+                     "give -o another name, or remove it; nl-stage never overwrites an archive");
 }
 
 void check_interrupted(const fs::path& file) {
@@ -319,16 +310,18 @@ void write_archive(const ExportResult& result, const std::vector<StagedBundle>& 
 
 }  // namespace
 
-std::vector<ManifestFile> files_of_whole_bundle(const fs::path& bundle) {
+std::vector<ManifestFile> files_of_whole_bundle(const fs::path& bundle, const std::function<bool(const fs::path&)>& may_lack) {
   std::vector<ManifestFile> here = files_with_digests(bundle);
   for (const ManifestFile& listed : read_manifest(bundle)) {
     const auto found = std::find_if(here.begin(), here.end(), [&](const ManifestFile& file) { return file.path == listed.path; });
+    if (found == here.end() && may_lack && may_lack(listed.path)) continue;
     if (found == here.end())
-      throw Error(ErrorKind::kInput, "half a bundle: a file of its manifest is missing", (bundle / listed.path).string(),
-                  "use a whole copy of the bundle");
+      throw CodedError(ErrorCode::kBundleDamaged, "half a bundle: a file of its manifest is missing", (bundle / listed.path).string(),
+                       "use a whole copy of the bundle");
     if (found->size_bytes != listed.size_bytes || (!listed.sha256.empty() && found->sha256 != listed.sha256))
-      throw Error(ErrorKind::kInput, "a file of the bundle was changed after its manifest was written", (bundle / listed.path).string(),
-                  "use an unchanged copy; `nl-stage report` makes reports, and their lines of the manifest, anew");
+      throw CodedError(ErrorCode::kBundleDamaged, "a file of the bundle was changed after its manifest was written",
+                       (bundle / listed.path).string(),
+                       "use an unchanged copy; `nl-stage report` makes reports, and their lines of the manifest, anew");
   }
   return here;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/bundle/sha256.h"
@@ -53,15 +53,15 @@ class Unpacking {
   static constexpr const char* kDoNotUse = "do not use this archive; have it made again by nl-stage export";
 
   [[noreturn]] void refuse(const std::string& what, const std::string& path, const char* fix) const {
-    throw Error(ErrorKind::kInput, what, fmt::format("{}: {}", archive_.string(), path), fix);
+    throw CodedError(ErrorCode::kArchiveDamaged, what, fmt::format("{}: {}", archive_.string(), path), fix);
   }
 
   // The first file, so that everything after it can be judged before it is written.
   std::string list() {
     const auto entry = tar_.next();
     if (!entry || entry->path != kContentsFile || entry->kind != TarEntryKind::kFile)
-      throw Error(ErrorKind::kInput, "this is no archive of nl-stage: it does not begin with archive.json", archive_.string(),
-                  "give a file that nl-stage export made");
+      throw CodedError(ErrorCode::kArchiveDamaged, "this is no archive of nl-stage: it does not begin with archive.json", archive_.string(),
+                       "give a file that nl-stage export made");
     if (entry->size_bytes > kLongestList) refuse("the archive's list is too long", kContentsFile, kDoNotUse);
     check_ratio(entry->size_bytes);
     std::string text;
@@ -146,7 +146,7 @@ class Unpacking {
 ArchiveContents unpack_archive(const fs::path& archive, const ArchiveLimits& limits, const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_regular_file(archive, ignored))
-    throw Error(ErrorKind::kInput, "there is no such file", archive.string(), "give an archive that nl-stage export made");
+    throw CodedError(ErrorCode::kNoSuchFile, "there is no such file", archive.string(), "give an archive that nl-stage export made");
   if (libcrypto() == nullptr)
     throw Error(ErrorKind::kTool, "there is no libcrypto here: the archive cannot be verified", "libcrypto.so.3", "install libssl3");
   return Unpacking(archive, limits, folder).unpack();
@@ -237,7 +237,8 @@ class Importing {
       throw Error(ErrorKind::kInput, fmt::format("the ledger has another version of the run {}", known->run_id), ledger_->location(),
                   "a redacted run differs from the original; name another ledger with --ledger, or remove the recorded run first");
     arrival.in_ledger = true;
-    arrival.record = bundle_state(*known) != BundleState::kWhole;
+    const BundleState state = bundle_state(*known);
+    arrival.record = state != BundleState::kWhole && state != BundleState::kPart;
   }
 
   // By its id: a run's name or tag must not be taken for one.

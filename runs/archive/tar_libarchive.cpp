@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "orchestrator/bundle/bundle.h"
 #include "runs/archive/tar.h"
 
@@ -104,9 +104,9 @@ struct TarReader::State {
   explicit State(const fs::path& path) : path(path) {}
 
   [[noreturn]] void fail() const {
-    throw Error(ErrorKind::kInput, fmt::format("the archive is damaged, cut short, or none of nl-stage's: {}", reason_of(handle.get())),
-                last.empty() ? path.string() : fmt::format("{}, at or after {}", path.string(), last),
-                "copy it again from where it was made");
+    throw CodedError(
+        ErrorCode::kArchiveDamaged, fmt::format("the archive is damaged, cut short, or none of nl-stage's: {}", reason_of(handle.get())),
+        last.empty() ? path.string() : fmt::format("{}, at or after {}", path.string(), last), "copy it again from where it was made");
   }
 
   fs::path path;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <future>
-#include <string_view>
 #include <utility>
 
 #include "exporters/report/compare/compare.h"
@@ -11,12 +10,11 @@
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/provenance.h"
-#include "orchestrator/bundle/read_run.h"
 #include "orchestrator/import.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/compare/recorded.h"
-#include "runs/ledger/bundles.h"
+#include "runs/ledger/find_run.h"
 
 namespace fs = std::filesystem;
 
@@ -31,16 +29,9 @@ Run run_of_captures(const fs::path& path, const Config& config, Launcher& launch
   return import_run(request, launcher);
 }
 
-constexpr std::string_view kVersionKey = "\"schema_version\"";  // profiles of other tools are JSON, too: none of them has it
-
 Run run_of(const std::string& name, const CompareRequest& request, Launcher& launcher) {
-  const fs::path path = name;
-  std::error_code ignored;
-  const bool bundle = fs::is_directory(path, ignored) && fs::exists(path / "run.json", ignored);
-  if (bundle || !fs::exists(path, ignored)) return named_run(name, request.ledger);
-  if (path.extension() == ".json")
-    if (const std::string text = read_run_text(path); text.find(kVersionKey) != std::string::npos) return read_run(text, path);
-  return run_of_captures(path, request.config, launcher);
+  const FoundRun found = find_run(name, request.ledger);
+  return found.place == RunPlace::kCapture ? run_of_captures(found.path, request.config, launcher) : read_found(found);
 }
 
 // A bundle, its copies and the ledger's record have one id. What was imported twice has two, and the same digests.

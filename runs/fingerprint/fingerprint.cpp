@@ -9,7 +9,7 @@
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/config/knowledge.h"
 #include "orchestrator/process/activity.h"
-#include "runs/ledger/bundles.h"
+#include "runs/ledger/find_run.h"
 #include "runs/ledger/schema.h"
 
 namespace nl::runs {

@@ -1,14 +1,19 @@
 #include "runs/gate/gate.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "analysis/runs/gate/gate.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
+#include "orchestrator/config/nearest.h"
 #include "runs/compare/recorded.h"
 #include "runs/gate/expectations.h"
-#include "runs/ledger/bundles.h"
+#include "runs/ledger/find_run.h"
 
 namespace fs = std::filesystem;
 
@@ -26,12 +31,19 @@ std::vector<std::string> usual_metrics() {
 struct LoadedRuns {
   std::vector<analysis::GateRun> runs;
   std::optional<Run> first;
+  std::vector<std::string> notes;
 };
 
-LoadedRuns load_runs(const std::vector<std::string>& names) {
+// A run that counts twice would be a sample without any spread: a folder, its copy and the ledger's record are one run.
+LoadedRuns load_runs(const GateRequest& request) {
   LoadedRuns out;
-  for (const std::string& name : names) {
-    Run run = named_run(name);
+  std::set<std::string> known;
+  for (const std::string& name : request.runs) {
+    Run run = named_run(name, request.ledger);
+    if (!run.run_id.empty() && !known.insert(run.run_id).second) {
+      out.notes.push_back(fmt::format("{} is given more than once; it counts once.", run.run_id));
+      continue;
+    }
     out.runs.push_back(analysis::gate_run(run));
     if (!out.first) out.first = std::move(run);
     if (out.runs.back().hardware.empty())
@@ -58,6 +70,30 @@ std::vector<GateChange> changes(const Expectations& before, const Expectations& 
   return out;
 }
 
+// Of whole keys: many end in the same word. Empty: none is near.
+std::string nearest_key(const std::string& wanted, const std::vector<std::string>& keys) {
+  constexpr std::size_t kMostSlips = 4, kLongestKey = 256;
+  std::string nearest;
+  if (wanted.size() > kLongestKey) return nearest;
+  std::size_t slips = kMostSlips;
+  for (const std::string& key : keys)
+    if (const std::size_t distance = edit_distance(wanted, key); distance < slips) nearest = key, slips = distance;
+  return nearest;
+}
+
+// A pattern that nothing fits is a slip of the pen: nothing would be expected.
+void refuse_unknown_metrics(const std::vector<std::string>& patterns, const std::vector<analysis::GateRun>& runs) {
+  std::vector<std::string> keys;
+  for (const analysis::GateRun& run : runs)
+    for (const RunMetric& metric : run.metrics) keys.push_back(metric.key);
+  for (const std::string& pattern : patterns) {
+    if (std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return analysis::key_matches(key, pattern); })) continue;
+    const std::string near = nearest_key(pattern, keys);
+    throw Error(ErrorKind::kUsage, fmt::format("no metric of these runs is '{}'", pattern), "--metric",
+                near.empty() ? "`nl-stage gate RUN --list` lists them" : fmt::format("did you mean '{}'?", near));
+  }
+}
+
 void update(const GateRequest& request, const std::vector<analysis::GateRun>& runs, GateReport& report) {
   const bool known = is_there(request.expectations);
   const ConfFile file = file_on_disk(request.expectations);
@@ -78,13 +114,15 @@ GateReport check_gate(const GateRequest& request) {
   if (!request.update && !is_there(request.expectations))
     throw Error(ErrorKind::kConfig, "there is no such file of expectations", request.expectations.string(),
                 "add --update to write it from these runs");
-  const LoadedRuns loaded = load_runs(request.runs);
+  const LoadedRuns loaded = load_runs(request);
+  if (request.update) refuse_unknown_metrics(request.metrics, loaded.runs);
   GateReport report;
   report.file = request.expectations.string();
   report.strict = request.strict;
+  report.notes = loaded.notes;
   if (request.update) update(request, loaded.runs, report);
   const auto recorded = [&](const std::string& metric) -> std::optional<analysis::Wander> {
-    const auto known = loaded.first ? recorded_metric(*loaded.first, metric, "") : std::nullopt;
+    const auto known = loaded.first ? recorded_metric(*loaded.first, metric, request.ledger) : std::nullopt;
     return known ? std::optional(known->wander) : std::nullopt;
   };
   report.results = analysis::judge(read_expectations(file_on_disk(request.expectations)), loaded.runs, recorded);

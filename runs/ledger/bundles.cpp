@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/input_bounds.h"
 #include "model/visible_text.h"
 #include "orchestrator/bundle/bundle.h"
@@ -73,46 +73,10 @@ RecordedBundle record_bundle(Ledger& ledger, const fs::path& bundle) {
   return {run.run_id, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count()};
 }
 
-namespace {
-
-// Finds a run of the ledger by its name.
-void with_entry(const std::string& name, const std::string& ledger, const std::function<void(Ledger&, const LedgerEntry&)>& use) {
-  try {
-    Ledger opened = Ledger::open(ledger_location(ledger), database::Absent::kRefuse);
-    use(opened, opened.resolve(name));
-  } catch (const Error& error) {
-    throw Error(ErrorKind::kInput, "neither a file nor a run of the ledger: " + error.message, name,
-                "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
-  }
-}
-
-}  // namespace
-
-Run named_run(const std::string& name, const std::string& ledger) {
-  std::error_code ignored;
-  if (fs::exists(name, ignored)) {
-    const fs::path file = run_json_of(name);
-    return read_run(read_run_text(file), file);
-  }
-  Run run;
-  with_entry(name, ledger, [&](Ledger& opened, const LedgerEntry& entry) {
-    run = read_run(opened.run_json(entry.run_id), fmt::format("{} in {}", entry.run_id, opened.location()));
-  });
-  return run;
-}
-
-fs::path place_of(const std::string& name, const std::string& ledger) {
-  std::error_code ignored;
-  if (fs::exists(name, ignored)) return name;
-  fs::path bundle;
-  with_entry(name, ledger, [&](Ledger&, const LedgerEntry& entry) { bundle = entry.bundle; });
-  if (fs::exists(bundle, ignored)) return bundle;
-  throw Error(ErrorKind::kInput, "the run's bundle is not there any more", bundle.string(), "name the folder to which it was moved");
-}
-
 std::string_view word_of(BundleState state) {
   switch (state) {
     case BundleState::kWhole: return "whole";
+    case BundleState::kPart: return "files are missing";
     case BundleState::kHalf: return "incomplete";
     case BundleState::kOther: return "replaced by another run";
     case BundleState::kGone: return "not here";
@@ -143,7 +107,20 @@ BundleState bundle_state(const LedgerEntry& entry) {
   if (entry.bundle.empty() || !fs::is_directory(entry.bundle, ignored)) return BundleState::kGone;
   const std::string run_id = run_id_of_manifest(entry.bundle / kManifestFile);
   if (!fs::exists(entry.bundle / "run.json", ignored) || run_id.empty()) return BundleState::kHalf;
-  return run_id == entry.run_id ? BundleState::kWhole : BundleState::kOther;
+  if (run_id != entry.run_id) return BundleState::kOther;
+  return missing_files(entry.bundle).empty() ? BundleState::kWhole : BundleState::kPart;
+}
+
+std::vector<std::string> missing_files(const fs::path& bundle) {
+  std::vector<std::string> missing;
+  std::error_code ignored;
+  try {
+    for (const ManifestFile& file : read_manifest(bundle))
+      if (!fs::exists(bundle / file.path, ignored)) missing.push_back(file.path);
+  } catch (const Error&) {
+    return {};  // damaged: the bundle is half
+  }
+  return missing;
 }
 
 namespace {
@@ -192,7 +169,7 @@ BundleFiles files_of_bundle(const fs::path& bundle) {
 }
 
 BundleFiles own_bundle_files(const LedgerEntry& entry) {
-  if (const BundleState state = bundle_state(entry); state != BundleState::kWhole)
+  if (const BundleState state = bundle_state(entry); state != BundleState::kWhole && state != BundleState::kPart)
     throw Error(ErrorKind::kInput, fmt::format("the bundle of {} is {}: nothing was deleted", entry.run_id, word_of(state)),
                 entry.bundle.string(), "remove the record alone, without --bundles");
   return files_of_bundle(entry.bundle);

@@ -41,17 +41,10 @@ struct RecordedBundle {
 // Records a bundle that was made elsewhere or earlier. Throws Error(kInput) where its run.json is missing or damaged.
 RecordedBundle record_bundle(Ledger& ledger, const std::filesystem::path& bundle);
 
-// A bundle's folder, a run.json, or a run as the ledger names it (`nl-stage ls`); `ledger`: its location, empty: the default one. Throws
-// Error(kInput) where the name is nothing of that.
-Run named_run(const std::string& name, const std::string& ledger = {});
-
-// Where a capture lies: the path itself, or the bundle's folder of a run as the ledger names it. Throws Error(kInput) where it is neither, or the folder is not
-// there any more.
-std::filesystem::path place_of(const std::string& name, const std::string& ledger = {});
-
 // What became of the folder of a recorded run.
 enum class BundleState {
   kWhole,
+  kPart,   // files of its manifest are missing
   kHalf,   // run.json or the manifest, which is written last, is missing or damaged
   kOther,  // another run's bundle lies there now
   kGone,   // or on another machine
@@ -59,6 +52,9 @@ enum class BundleState {
 
 std::string_view word_of(BundleState state);
 BundleState bundle_state(const LedgerEntry& entry);
+
+// Those that the manifest lists and the folder lacks, relative to it.
+std::vector<std::string> missing_files(const std::filesystem::path& bundle);
 
 // What lies in the folder and is not in the run's manifest: a file, or a folder with nothing of the run in it. Error(kInput) where the
 // folder is not this run's whole bundle, or its manifest names a file outside.

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "exporters/run_json/run_json.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/identity.h"
 #include "orchestrator/bundle/bundle.h"
 #include "runs/ledger/full_text.h"
@@ -56,7 +56,7 @@ std::int64_t Ledger::number_of(const std::string& run_id) {
   std::int64_t number = -1;
   connection_->select("SELECT number FROM runs WHERE run_id = ?", {run_id}, [&](const Row& row) { number = row.integer(0); });
   if (number < 0)
-    throw Error(ErrorKind::kInput, fmt::format("the ledger has no run '{}'", run_id), location(), "`nl-stage ls` lists the runs");
+    throw CodedError(ErrorCode::kNoSuchRun, fmt::format("the ledger has no run '{}'", run_id), location(), "`nl-stage ls` lists the runs");
   return number;
 }
 
@@ -68,7 +68,8 @@ std::string Ledger::run_json(const std::string& run_id) {
     text = database::unpacked(row.bytes(1), fmt::format("{} of {}", run_id, location()));
   });
   if (!text)
-    throw Error(ErrorKind::kInput, "the ledger has no run.json of this run", fmt::format("{} of {}", run_id, location()), "use its bundle");
+    throw CodedError(ErrorCode::kNoRunJson, "the ledger has no run.json of this run", fmt::format("{} of {}", run_id, location()),
+                     "use its bundle");
   return *text;
 }
 

@@ -44,6 +44,12 @@ struct LedgerValue {
   double value = 0;
 };
 
+// Where a run stands in the list of all.
+struct LedgerKey {
+  std::string created_at;
+  std::int64_t number = 0;
+};
+
 struct LedgerNote {
   std::string written_at, text;
 };
@@ -59,6 +65,8 @@ struct LedgerFilter {
   std::vector<std::string> metrics = {};  // keys of model/run_metrics.h to tell with each run
   bool only_with_metrics = false;         // leave out runs that lack one of them
   bool parts = false;                     // also the rounds of try and bisect, and the timing runs of suites
+  std::string part_of = {};               // only parts of this: "suite"; with `parts`
+  std::optional<LedgerKey> after = {};    // only runs that come behind this one, as query() lists them: its next page
   std::size_t limit = 0;                  // the newest so many; 0: all
 };
 
@@ -85,6 +93,9 @@ class Ledger {
   // Newest first.
   std::vector<LedgerEntry> query(const LedgerFilter& filter);
 
+  // The newest complete run of each workload on each hardware, the newest first. Rounds and timing runs do not count.
+  std::vector<LedgerEntry> latest_by_workload(std::size_t most);
+
   // A metric of the runs that have it, oldest first. Of the filter, metrics and limit are not used.
   void each_value(const LedgerFilter& filter, const std::string& metric, const std::function<void(const LedgerValue&)>& each);
   std::vector<std::string> metric_keys();  // that some run has
@@ -95,7 +106,8 @@ class Ledger {
   // A run id, a unique beginning of one, a run's name or tag:NAME (of several runs the newest), last, last~2 (the third newest).
   // Throws Error(kInput) where there is none, or a beginning fits several.
   LedgerEntry resolve(const std::string& name);
-  std::string run_json(const std::string& run_id);  // Error(kInput) where it is not known
+  std::optional<LedgerEntry> find(const std::string& run_id);  // the run of just this id
+  std::string run_json(const std::string& run_id);             // Error(kInput) where it is not known
   std::map<std::string, double> metrics(const std::string& run_id);
   std::vector<LedgerNote> notes(const std::string& run_id);  // oldest first
 

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <regex>
 
-#include "model/error.h"
+#include "model/error_code.h"
+#include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/process/activity.h"
+#include "runs/ledger/find_run.h"
 #include "runs/ledger/full_text.h"
 #include "runs/ledger/ledger.h"
 
@@ -59,6 +61,11 @@ class Question {
     if (!filter.since.empty()) where("created_at >= ?", filter.since);
     if (!filter.until.empty()) where("created_at <= ?", end_of(filter.until));
     if (!filter.parts) where(fmt::format("{} = ?", part_column), "");
+    if (!filter.part_of.empty()) where(fmt::format("{} = ?", part_column), filter.part_of);
+    if (filter.after) {  // both columns at once, as the index has them
+      where("(created_at, number) < (?, ?)", filter.after->created_at);
+      values_.emplace_back(filter.after->number);
+    }
     for (const std::string& tag : filter.tags) where("number IN (SELECT run FROM tags WHERE tag = ?)", tag);
   }
 
@@ -155,7 +162,8 @@ std::optional<std::int64_t> runs_before_last(std::string_view name) {
   std::string candidates;
   for (std::size_t i = 0; i < entries.size() && i < kCandidates; ++i) candidates += (i > 0 ? ", " : "") + entries[i].run_id;
   if (entries.size() > kCandidates) candidates += " …";
-  throw Error(ErrorKind::kInput, fmt::format("'{}' begins the ids of several runs", name), candidates, "give more letters of the id");
+  throw CodedError(ErrorCode::kAmbiguousRun, fmt::format("'{}' begins the ids of several runs", name), candidates,
+                   "give more letters of the id");
 }
 
 // "7d"; what seconds_in() takes, too
@@ -191,6 +199,16 @@ void Ledger::each_value(const LedgerFilter& filter, const std::string& metric, c
   });
 }
 
+std::vector<LedgerEntry> Ledger::latest_by_workload(std::size_t most) {
+  if (!has_workloads_) return {};
+  return select_entries(
+      fmt::format(
+          "WHERE number IN (SELECT number FROM (SELECT number, row_number() OVER (PARTITION BY workload, hardware {0}) AS place FROM runs "
+          "WHERE part_of = '' AND status = ?) AS ranked WHERE place = 1) {0} LIMIT {1}",
+          kNewestFirst, most),
+      {std::string(key_of(RunStatus::kComplete))});
+}
+
 std::vector<std::string> Ledger::metric_keys() {
   std::vector<std::string> keys;
   connection_->select("SELECT DISTINCT key FROM metrics ORDER BY key", {}, [&](const Row& row) { keys.push_back(row.text(0)); });
@@ -203,6 +221,13 @@ std::vector<LedgerEntry> Ledger::select_entries(const std::string& conditions, c
                       values, [&](const Row& row) { entries.push_back(entry_of(row)); });
   add_tags(*connection_, entries);
   return entries;
+}
+
+bool is_of_ledger(std::string_view name) { return name == kLast || name.starts_with(kBeforeLast) || name.starts_with(kTagPrefix); }
+
+std::optional<LedgerEntry> Ledger::find(const std::string& run_id) {
+  std::vector<LedgerEntry> found = select_entries("WHERE run_id = ?", {run_id});
+  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
 LedgerEntry Ledger::resolve(const std::string& name) {
@@ -223,8 +248,8 @@ LedgerEntry Ledger::resolve(const std::string& name) {
     if (found.size() > 1) throw_ambiguous(name, found);
   }
   if (found.empty())
-    throw Error(ErrorKind::kInput, fmt::format("the ledger has no run '{}'", name), location(),
-                "`nl-stage ls` lists the runs; give an id, the beginning of one, a name, tag:NAME or last");
+    throw CodedError(ErrorCode::kNoSuchRun, fmt::format("the ledger has no run '{}'", name), location(),
+                     "`nl-stage ls` lists the runs; give an id, the beginning of one, a name, tag:NAME or last");
   return std::move(found.front());
 }
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
-#include "model/error.h"
+#include "model/error_code.h"
 
 namespace nl::runs::database {
 namespace {
@@ -87,15 +87,16 @@ std::int64_t version_of(Connection& connection) {
 void refuse_other(Connection& connection) {
   if (connection.dialect() != Dialect::kSqlite) return;  // there the ledger has a schema of its own
   connection.select("SELECT name FROM sqlite_master LIMIT 1", {}, [&](const Row& row) {
-    throw Error(ErrorKind::kInput, fmt::format("not a ledger: an SQLite file with other tables ({})", row.text(0)), connection.location(),
-                "name another file with --ledger");
+    throw CodedError(ErrorCode::kLedgerDamaged, fmt::format("not a ledger: an SQLite file with other tables ({})", row.text(0)),
+                     connection.location(), "name another file with --ledger");
   });
 }
 
 void refuse_newer(const Connection& connection, std::int64_t version, std::size_t known) {
   if (version <= static_cast<std::int64_t>(known)) return;
-  throw Error(ErrorKind::kInput, fmt::format("the ledger is of version {}, and this nl-stage knows versions up to {}", version, known),
-              connection.location(), "update nl-stage, or name another ledger with --ledger");
+  throw CodedError(ErrorCode::kLedgerNewer,
+                   fmt::format("the ledger is of version {}, and this nl-stage knows versions up to {}", version, known),
+                   connection.location(), "update nl-stage, or name another ledger with --ledger");
 }
 
 constexpr int kLevel = 1;                              // 3 packs a tenth better and takes twice the time

@@ -12,7 +12,7 @@
 #include <map>
 #include <thread>
 
-#include "model/error.h"
+#include "model/error_code.h"
 #include "orchestrator/bundle/bundle.h"
 #include "runs/ledger/connection.h"
 
@@ -28,8 +28,8 @@ constexpr int kBusyMs = 10000;  // a writer holds the lock for milliseconds; a l
   switch (failure.getErrorCode()) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      throw Error(ErrorKind::kInput, fmt::format("not a ledger, or a damaged one: {}", failure.getErrorStr()), where,
-                  "move the file away, or name another ledger with --ledger");
+      throw CodedError(ErrorCode::kLedgerDamaged, fmt::format("not a ledger, or a damaged one: {}", failure.getErrorStr()), where,
+                       "move the file away, or name another ledger with --ledger");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       throw Error(ErrorKind::kOutput, fmt::format("another process has locked the ledger for {} s", kBusyMs / 1000), where,
@@ -189,8 +189,8 @@ void make_private_file(const fs::path& file) {
 std::unique_ptr<Connection> open_sqlite(const fs::path& file, Absent absent) {
   std::error_code ignored;
   if (absent == Absent::kRefuse && !fs::exists(file, ignored))
-    throw Error(ErrorKind::kInput, "there is no ledger yet", file.string(),
-                "`nl-stage run` and `nl-stage import` make it; --ledger names another");
+    throw CodedError(ErrorCode::kNoLedger, "there is no ledger yet", file.string(),
+                     "`nl-stage run` and `nl-stage import` make it; --ledger names another");
   try {
     if (absent == Absent::kMake) {
       make_folder_of(file);

@@ -133,7 +133,8 @@ std::optional<NodeReport> read_report(const Suite& suite, const SuiteTask& task,
                                check.at("finding"), check.at("fix")});
     return report;
   } catch (const nlohmann::json::exception& damaged) {
-    return NodeReport{{task, TaskOutcome::kFailed, {}, {}, 0, {}, fmt::format("its result is damaged: {}", damaged.what())}, {}};
+    return NodeReport{{task, TaskOutcome::kFailed, {}, {}, 0, {}, fmt::format("its result is damaged: {}", json_fault(damaged.what()))},
+                      {}};
   }
 }
 

@@ -10,7 +10,7 @@
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/config/yaml_file.h"
-#include "runs/ledger/bundles.h"
+#include "runs/ledger/find_run.h"
 #include "runs/suite/run_suite.h"
 
 namespace nl::runs {

@@ -13,7 +13,7 @@
 #include "model/identity.h"
 #include "model/run_metrics.h"
 #include "orchestrator/bundle/read_run.h"
-#include "runs/ledger/bundles.h"
+#include "runs/ledger/find_run.h"
 #include "runs/ledger/pairs.h"
 #include "runs/orchestrator_names.h"
 
@@ -43,8 +43,10 @@ exporters::WrittenPredictions predictions_of(const Run& run, const std::string& 
 }
 
 exporters::WrittenPredictions predictions_in(const std::string& from, const std::string& ledger) {
+  const FoundRun found = find_run(from, ledger);
+  if (found.place != RunPlace::kCapture) return predictions_of(read_found(found), from);
   std::error_code ignored;
-  if (!fs::is_regular_file(from, ignored)) return predictions_of(named_run(from, ledger), from);
+  if (fs::is_directory(from, ignored)) return predictions_of(read_found(found), from);  // says that there is no run.json
   const std::string text = json_text_of(from);
   if (text.find(kRunVersionKey) != std::string::npos) return predictions_of(read_run(text, from), from);
   return exporters::predictions_from_json(text, from);

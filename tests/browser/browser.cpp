@@ -188,11 +188,13 @@ void Browser::theme(const std::string& scheme) {
   call("Emulation.setEmulatedMedia", {{"features", {{{"name", "prefers-color-scheme"}, {"value", scheme}}}}});
 }
 
-void Browser::open(const fs::path& page) {
+void Browser::open(const fs::path& page) { open_address("file://" + page.string()); }
+
+void Browser::open_address(const std::string& address) {
   complaints.clear();
   requests.clear();
   loaded_ = false;
-  call("Page.navigate", {{"url", "file://" + page.string()}});
+  call("Page.navigate", {{"url", address}});
   while (!loaded_) note(receive(kAnswerLimit_s));
 }
 

@@ -24,8 +24,9 @@ class Browser {
   nlohmann::json call(const std::string& method, nlohmann::json parameters = nlohmann::json::object());
 
   void screen(int width, int height, bool phone);
-  void theme(const std::string& scheme);         // "light", "dark"
-  void open(const std::filesystem::path& page);  // to the end of loading
+  void theme(const std::string& scheme);          // "light", "dark"
+  void open(const std::filesystem::path& page);   // to the end of loading
+  void open_address(const std::string& address);  // the same for "http://localhost:8470/runs"
   nlohmann::json evaluate(const std::string& expression);
   double thread_seconds();   // of the processor, taken by the page's main thread; after Performance.enable
   std::string screenshot();  // the bytes of a PNG

@@ -15,12 +15,15 @@ class Explored {
   Browser& browser = shared_browser();
   double left = 0, top = 0, width = 0, height = 0;  // of the canvas, on the screen
 
+  // The whole of explorer_detail(). With another fragment, or none, the page opens as that says.
+  static constexpr const char* kWholeView = "#v=5000000000,5100000000";
+
   explicit Explored(int screen_width = 1440) : Explored(screen_width, explorer_page("explorer", explorer_detail(), explorer_facts())) {}
-  Explored(int screen_width, std::filesystem::path page) : page_(std::move(page)) {
+  Explored(int screen_width, std::filesystem::path page, const std::string& fragment = kWholeView) : page_(std::move(page)) {
     browser.call("Emulation.setEmulatedMedia", {{"features", {{{"name", "prefers-reduced-motion"}, {"value", "reduce"}}}}});
     browser.call("Emulation.setTouchEmulationEnabled", {{"enabled", screen_width < 640}, {"maxTouchPoints", 2}});
     browser.screen(screen_width, 1000, screen_width < 640);
-    open("");
+    open(fragment);
   }
 
   void open(const std::string& fragment) {
@@ -53,8 +56,6 @@ class Explored {
     frame();
   }
 
-  bool has_d3() { return browser.evaluate("document.querySelector('.surface-note') === null"); }
-
   // What is in view, in ns since the data's start.
   std::pair<double, double> view() {
     const std::string text = browser.evaluate("canvas.dataset.view || '0,100000000'");
@@ -75,6 +76,12 @@ class Explored {
   std::string text(const std::string& selector) {
     const auto found = browser.evaluate("shown(\"" + selector + "\")");
     return found.is_string() ? found.get<std::string>() : std::string();
+  }
+  // Of the panel of a slice: what stands behind this title.
+  std::string fact(const std::string& title) {
+    const auto found = browser.evaluate("[...document.querySelectorAll('.slice-facts dt')].find(d => d.textContent === '" + title +
+                                        "')?.nextElementSibling.textContent");
+    return found.is_string() ? found.get<std::string>() : "(none)";
   }
   std::string hash() { return browser.evaluate("location.hash"); }
 

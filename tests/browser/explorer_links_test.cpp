@@ -6,12 +6,6 @@ using nl::test::Explored;
 namespace {
 
 // "Duration" → "56.00 µs", as the panel says it.
-std::string fact(Explored& page, const std::string& name) {
-  const auto found = page.browser.evaluate("[...document.querySelectorAll('.slice-facts dt')].find(d => d.textContent === '" + name +
-                                           "')?.nextElementSibling.textContent");
-  return found.is_string() ? found.get<std::string>() : "(none)";
-}
-
 // Of the budget's legend: "7.0 % GPU computes, 560.00 µs".
 std::string budget_text(Explored& page) { return page.browser.evaluate("shown('.sum-budget li', true).join('; ')"); }
 std::string kernel_rows(Explored& page) {
@@ -31,19 +25,19 @@ TEST_CASE("explorer: a click pins a slice and tells all of it; launch and kernel
   page.open("#v=5040000000,5041000000");
   page.browser.click(page.x_of(40.128e6), page.lane_y("GPU 0 stream"));
   CHECK(page.text(".slice-panel h3") == "gemm_kernel");
-  CHECK(fact(page, "Duration") == "56.00 \u00b5s");
-  CHECK(fact(page, "Start") == "5.040100 s, 100.00 \u00b5s into decode_step 5");
-  CHECK(fact(page, "Lane") == "GPU 0 stream 7: kernels and copies");
-  CHECK(fact(page, "Grid") == "4 \u00d7 8 \u00d7 1");
-  CHECK(fact(page, "Block") == "384 \u00d7 1 \u00d7 1");
-  CHECK(fact(page, "Full name") == "void gemm_kernel<float, 128>(float*)");
-  CHECK(fact(page, "DRAM throughput") == "77.9 %");
-  CHECK(fact(page, "Match") == "matched by mangled name, grid and block");
-  CHECK(fact(page, "Operator") == "aten::mm");
-  CHECK(fact(page, "Layer") == "model.layers.3");
-  CHECK(fact(page, "Python") == "modeling.py:312 forward");
-  CHECK(fact(page, "In the trace") == "trace.pftrace at 5.040100 s");
-  CHECK(fact(page, "Launched by") == "cudaLaunchKernel, 10.00 \u00b5s before the start");
+  CHECK(page.fact("Duration") == "56.00 \u00b5s");
+  CHECK(page.fact("Start") == "5.040100 s, 100.00 \u00b5s into decode_step 5");
+  CHECK(page.fact("Lane") == "GPU 0 stream 7: kernels and copies");
+  CHECK(page.fact("Grid") == "4 \u00d7 8 \u00d7 1");
+  CHECK(page.fact("Block") == "384 \u00d7 1 \u00d7 1");
+  CHECK(page.fact("Full name") == "void gemm_kernel<float, 128>(float*)");
+  CHECK(page.fact("DRAM throughput") == "77.9 %");
+  CHECK(page.fact("Match") == "matched by mangled name, grid and block");
+  CHECK(page.fact("Operator") == "aten::mm");
+  CHECK(page.fact("Layer") == "model.layers.3");
+  CHECK(page.fact("Python") == "modeling.py:312 forward");
+  CHECK(page.fact("In the trace") == "trace.pftrace at 5.040100 s");
+  CHECK(page.fact("Launched by") == "cudaLaunchKernel, 10.00 \u00b5s before the start");
   page.browser.evaluate(
       "window.copied = ''; navigator.clipboard.writeText = t => (copied = t, Promise.resolve()); document.querySelector('.slice-panel "
       ".copy').click()");
@@ -52,13 +46,15 @@ TEST_CASE("explorer: a click pins a slice and tells all of it; launch and kernel
   CHECK(contains(copied, "Grid: 4 \u00d7 8 \u00d7 1"));
   page.browser.evaluate("document.querySelector('.slice-facts .link').click()");
   CHECK(page.text(".slice-panel h3") == "cudaLaunchKernel");
-  CHECK(fact(page, "Launches") == "gemm_kernel, starts 10.00 \u00b5s after the call");
+  CHECK(page.fact("Launches") == "gemm_kernel, starts 10.00 \u00b5s after the call");
   page.browser.evaluate("document.querySelector('.slice-facts .link').click()");
   CHECK(page.text(".slice-panel h3") == "gemm_kernel");
   CHECK(contains(page.text("#live"), "gemm_kernel"));  // told to those who hear it
   page.browser.evaluate("canvas.focus()");
   page.browser.press("ArrowRight", 39);
   CHECK(page.text(".slice-panel h3") == "add_kernel");
+  page.browser.press("ArrowUp", 38);
+  CHECK(page.text(".slice-panel h3") == "GPU computes");  // the budget's lane lies between
   page.browser.press("ArrowUp", 38);
   CHECK(page.text(".slice-panel h3") == "cudaLaunchKernel");
   page.browser.press("f");
@@ -79,13 +75,13 @@ TEST_CASE("explorer: / searches kernels, ranges and calls", "[browser]") {
   CHECK(page.browser.evaluate("shown('.search-results button', true)") == nlohmann::json({"gemm_kernelkernel, 50 \u00d7, 2.800 ms"}));
   page.browser.press("Enter", 13);
   CHECK(page.text(".slice-panel h3") == "gemm_kernel");
-  CHECK(fact(page, "Start") == "5.000100 s, 100.00 \u00b5s into decode_step 1");
+  CHECK(page.fact("Start") == "5.000100 s, 100.00 \u00b5s into decode_step 1");
   page.browser.evaluate("canvas.focus()");
   page.browser.press("n");
-  CHECK(contains(fact(page, "Start"), "5.001700 s"));
+  CHECK(contains(page.fact("Start"), "5.001700 s"));
   page.browser.press("N");
   page.browser.press("N");
-  CHECK(contains(fact(page, "Start"), "5.076500 s"));  // from the first one back to the last that is listed
+  CHECK(contains(page.fact("Start"), "5.076500 s"));  // from the first one back to the last that is listed
   for (const auto& [query, kind] : {std::pair{"launchkernel", "call"}, std::pair{"decode", "range"}}) {
     page.browser.evaluate("canvas.focus()");
     page.browser.press("/");
@@ -121,7 +117,7 @@ TEST_CASE("explorer: what is of several GPUs, or only nearby, says so", "[browse
   CHECK(kernel_rows(page) == "gemm_kernel 280.00 \u00b5s 1.8 % 5 add_kernel 280.00 \u00b5s 1.8 % 5");  // of 16 ms
   page.open("#pin=2,5040100000");
   page.pause();
-  CHECK(fact(page, "Python nearby") == "modeling.py:312 forward (nearest sample, up to 5.000 ms away)");
+  CHECK(page.fact("Python nearby") == "modeling.py:312 forward (nearest sample, up to 5.000 ms away)");
 }
 
 TEST_CASE("explorer: a chosen range has its own sums, exact inside a window, by whole buckets elsewhere", "[browser]") {

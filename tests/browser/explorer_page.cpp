@@ -169,6 +169,52 @@ json explorer_detail() {
           {"trace_file", "trace.pftrace"}};
 }
 
+json sampled_detail() {
+  json detail = explorer_detail();
+  json& names = detail["names"];
+  const auto name = [&](const char* text) {
+    names.push_back(text);
+    return names.size() - 1;
+  };
+  const std::size_t main = name("main"), put = name("Book.put"), audit = name("audit_tokens"), forward = name("Norm.forward"),
+                    serve = name("serve.py"), model = name("model.py");
+  json d, stack;
+  for (std::int64_t at = 250'000, before = 0; at < 100'000'000; before = at, at += 500'000) {
+    d.push_back(at - before);
+    const std::int64_t inside = at % kStep;
+    stack.push_back(inside > kernel_start(0, 5) + kKernel && inside < kernel_start(0, 6) ? 0 : 1);
+  }
+  detail["samples"] = {{"sampler", "python"},
+                       {"every", 1},
+                       {"in_all", d.size()},
+                       {"function", {main, put, audit, forward}},
+                       {"file", {serve, serve, serve, model}},
+                       {"line", {3, 22, 10, 66}},
+                       {"up", {0, 1, 1, 3}},
+                       {"frame", {0, 1, 2, 3}},
+                       {"node", {2, 3}},
+                       {"named", {2, 3}},
+                       {"threads", {{{"pid", 1}, {"tid", 973}, {"title", "python main thread 973"}, {"d", d}, {"stack", stack}}}}};
+  detail["sample_period_ns"] = 500'000;
+  detail["unit"] = 0;
+  const std::size_t host = name("audit_tokens (serve.py:10), called by Book.put");
+  detail["gaps"] = {{"stage", {0, 0}},
+                    {"of_windows", {10, 10}},
+                    {"kind", {0, 2}},
+                    {"before", {kAddFull, -1}},
+                    {"after", {kGemmFull, -1}},
+                    {"at_edge", {0, 0}},
+                    {"count", {40, 70}},
+                    {"windows", {10, 10}},
+                    {"mean", {2'976'000, 4'654'000}},
+                    {"total", {29'760'000, 46'540'000}},
+                    {"permille", {363, 568}},
+                    {"samples", {20, 0}},
+                    {"host_samples", {20, 0}},
+                    {"host", {host, -1}}};
+  return detail;
+}
+
 json explorer_facts() {
   json bins;
   for (const auto& [key, title, colour] :
@@ -177,7 +223,7 @@ json explorer_facts() {
         std::tuple{"sync_blocked_ns", "sync-blocked", "b-sync"}, std::tuple{"launch_starved_ns", "launch-starved", "b-starved"},
         std::tuple{"other_host_ns", "other host", "b-host"}, std::tuple{"residual_ns", "residual", "b-residual"},
         std::tuple{"launch_latency_ns", "launch latency", "b-latency"}})
-    bins.push_back({{"key", key}, {"title", title}, {"colour", colour}});
+    bins.push_back({{"key", key}, {"title", title}, {"text", "what it means"}, {"colour", colour}});
   const json counters = {{{"title", "DRAM throughput"}, {"value", "77.9 %"}}};
   const json gemm = {{"id", "kernel-1"},     {"name", "void gemm_kernel<float, 128>(float*)"},     {"short", "gemm_kernel"},
                      {"counters", counters}, {"proof", "matched by mangled name, grid and block"}, {"note", nullptr}};

@@ -13,6 +13,10 @@ namespace nl::test {
 // 1 ms of its wait is launch latency.
 nlohmann::json explorer_detail();
 
+// The same with what says why the GPU waits. The main thread is seen each 500 µs: in audit_tokens, which put calls, in the waits that follow the
+// sixth kernel of a step, else in forward. Of the gaps of the steps, those after add_kernel and before gemm_kernel come again: four times 744 µs.
+nlohmann::json sampled_detail();
+
 // What the page knows besides: bins, glossary, and the counters of the matrix product.
 nlohmann::json explorer_facts();
 

@@ -53,7 +53,7 @@ nlohmann::json sums_of_slices(const nl::Run& run) {
 TEST_CASE("a page of run.json alone: tables and sums have run.json's own numbers", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   const nl::Run run = nl::test::rich_run();
-  Explored page(1440, page_of_run_json("run-json", run));
+  Explored page(1440, page_of_run_json("run-json", run), "");
   page.pause();
   CHECK(kernel_sums(page) == sums_of_slices(run));
   CHECK(contains(page.text(".sums-panel p"), "From run.json alone"));
@@ -69,7 +69,7 @@ TEST_CASE("a page of run.json alone: merged slices have no sums by name", "[brow
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   nl::Run run = nl::test::rich_run();
   for (nl::TimelineSlice& slice : run.timeline->lanes.back().slices) slice.merged = 5;  // each is five kernels and the gaps between them
-  Explored page(1440, page_of_run_json("run-json-merged", run));
+  Explored page(1440, page_of_run_json("run-json-merged", run), "");
   page.pause();
   CHECK(kernel_sums(page).empty());
   CHECK(contains(page.text(".sums-panel"), "1,500 slices of the GPU are merged here: their times by name are not known."));
@@ -93,7 +93,7 @@ TEST_CASE("a page of run.json alone: moments that it does not show are no links,
   shown.window_start_ns = run.timeline->start_ns + 1000;
   shown.window_end_ns = run.timeline->start_ns + 5000;
   run.findings[0].evidence = {elsewhere, shown};
-  Explored page(1440, page_of_run_json("run-json-links", run));
+  Explored page(1440, page_of_run_json("run-json-links", run), "");
   CHECK(page.browser.evaluate(
             "[...document.querySelectorAll('#finding-1 a')].map(a => a.getAttribute('href')).filter(h => h && h.startsWith('#t='))") ==
         nlohmann::json({"#t=" + std::to_string(run.timeline->start_ns + 1000) + "," + std::to_string(run.timeline->start_ns + 5000)}));

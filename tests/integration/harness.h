@@ -41,6 +41,10 @@ class Scene {
   // The same, but `number` is sent to it as soon as the file `when` appears.
   Outcome nl_stage_signalled(const std::vector<std::string>& arguments, const fs::path& when, int number, int times = 1);
 
+  // Starts it and does not wait; its output goes to the files `stdout` and `stderr` of the folder.
+  pid_t start(const std::vector<std::string>& arguments, const std::string& terminal = {});
+  void finish(pid_t pid, double limit_s, Outcome& outcome);
+
   void use_standins();                                                      // nsys and ncu that replay recorded captures and outputs
   bool use_real_nsys();                                                     // false where there is none (NL_STAGE_TEST_NSYS)
   fs::path script(const std::string& name, const std::string& text) const;  // an executable file
@@ -51,8 +55,6 @@ class Scene {
   std::vector<std::string> still_running() const;  // command lines of processes with our mark
 
  private:
-  pid_t start(const std::vector<std::string>& arguments, const std::string& terminal = {});
-  void finish(pid_t pid, double limit_s, Outcome& outcome);
   std::string mark_;
 };
 

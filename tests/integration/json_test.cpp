@@ -47,7 +47,7 @@ void check_error(Scene& scene, const Words& words, int status) {
   const auto json = object_of(scene, words, status);
   INFO(line_of(words));
   REQUIRE(json.contains("error"));
-  for (const char* field : {"kind", "what", "where", "fix", "exit_status"}) CHECK(json["error"].contains(field));
+  for (const char* field : {"code", "kind", "what", "where", "fix", "exit_status"}) CHECK(json["error"].contains(field));
   CHECK(json["error"]["exit_status"] == status);
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("ledger: a run is recorded as it ends, found by words and fields, and 
   CHECK_FALSE(table.says(first));
   CHECK(table.says("There are more: --limit 0 lists all."));
 
-  const auto shown = json_of(scene, {"show", "morning"});
+  const auto shown = json_of(scene, {"show", "morning", "--metrics"});
   CHECK(shown["run_id"] == first);
   CHECK(shown["bundle_state"] == "whole");
   CHECK(shown["metrics"]["tpot_ms"].is_number());

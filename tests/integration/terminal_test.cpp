@@ -122,6 +122,28 @@ TEST_CASE("terminal: doctor breaks its lines to fit, below where they begin") {
     check_wrapped(scene.nl_stage_on_terminal({"doctor"}, columns).out, static_cast<std::size_t>(columns));
 }
 
+// Lines of a table and a path alone may not be broken; everything else is, between words.
+TEST_CASE("terminal: help, pages, ls and fingerprint fit 60 and 80 places") {
+  Scene scene;
+  scene.env["NO_COLOR"] = "1";
+  scene.env["NL_STAGE_LEDGER"] = (scene.path / "ledger.db").string();
+  REQUIRE(import(scene, {kShownCapture}).status == 0);
+  const std::string bundle = scene.bundle().string();
+  const std::vector<std::vector<std::string>> all = {{"--help"},
+                                                     {"compare", "--help"},
+                                                     {"help", "exit-status"},
+                                                     {"explain", "tpot_ms"},
+                                                     {"fingerprint", bundle},
+                                                     {"fingerprint", bundle, "--to", bundle}};
+  for (const std::size_t columns : {60, 80}) {
+    for (const auto& words : all) check_wrapped(scene.nl_stage_on_terminal(words, static_cast<int>(columns)).out, columns);
+    const Outcome runs = scene.nl_stage_on_terminal({"ls"}, static_cast<int>(columns));
+    CHECK(runs.says("complete"));
+    CHECK(runs.says("ms/token"));
+    CHECK(widest_line(runs.out) <= columns);
+  }
+}
+
 TEST_CASE("terminal: compare begins with its verdict and has tables that fit, ls too; a pipe gets Markdown") {
   Scene scene;
   scene.env["NO_COLOR"] = "1";
@@ -136,8 +158,8 @@ TEST_CASE("terminal: compare begins with its verdict and has tables that fit, ls
     check_wrapped(shown.out, static_cast<std::size_t>(columns));
     CHECK(widest_line(scene.nl_stage_on_terminal({"ls"}, columns).out) <= static_cast<std::size_t>(columns));
   }
-  CHECK(scene.nl_stage({"compare", bundle, "--to", bundle}).out.starts_with("# Comparison\n"));
-  CHECK(scene.nl_stage_on_terminal({"compare", bundle, "--to", bundle, "--markdown"}, 80).out.starts_with("# Comparison\n"));
+  CHECK(scene.nl_stage({"compare", bundle, "--to", bundle}).out.starts_with("# Comparison"));
+  CHECK(scene.nl_stage_on_terminal({"compare", bundle, "--to", bundle, "--markdown"}, 80).out.starts_with("# Comparison"));
 }
 
 TEST_CASE("terminal: a run says which pass it is in and how long it takes; what nsys says is in logs/ alone") {

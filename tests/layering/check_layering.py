@@ -23,7 +23,9 @@ ALLOWED = {
     'adapters': {'model', 'nvtx'},
     'orchestrator': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector'},
     'runs': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector', 'orchestrator'},
-    'cli': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector', 'orchestrator', 'runs'},
+    'query': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'orchestrator', 'runs'},
+    'servers': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'orchestrator', 'runs', 'query'},
+    'cli': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector', 'orchestrator', 'runs', 'query', 'servers'},
 }
 # room -> its floors, the lowest first. Folders of one floor do not include each other; files of the room itself stand above all.
 FLOORS = {

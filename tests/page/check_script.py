@@ -62,7 +62,7 @@ def check_lint():
 def check_unit():
     files = sorted(str(path.relative_to(PAGE)) for path in PAGE.glob('js/**/*.test.js'))
     assert len(files) > 5, files
-    done = subprocess.run([node(), '--test', '--test-reporter=tap', *files], cwd=PAGE, capture_output=True, text=True, check=False)
+    done = subprocess.run([node(), '--conditions=test', '--test', '--test-reporter=tap', *files], cwd=PAGE, capture_output=True, text=True, check=False)
     print(done.stdout, done.stderr, sep='')
     # Sample: # pass 78
     counts = {name: int(number) for name, number in re.findall(r'^# (pass|fail|cancelled|skipped) (\d+)$', done.stdout, re.MULTILINE)}

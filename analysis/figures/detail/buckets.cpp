@@ -61,11 +61,12 @@ BucketSums BucketSummer::take() {
   return {scale_, std::move(done_)};
 }
 
-void LaneFilling::add(std::uint32_t number, Ns start_ns, Ns end_ns, std::uint32_t name) {
+void LaneFilling::add(std::uint32_t number, Ns start_ns, Ns end_ns, std::uint32_t name, KernelClass kind) {
   Lane& lane = lanes_[number];
   if (lane.buckets.empty()) {
     lane.buckets.resize(buckets_.count());
     lane.longest_ns.resize(buckets_.count(), -1);
+    lane.by_kind.resize(buckets_.count());
   }
   const auto offer = [&](std::uint32_t bucket, Ns time_ns) {
     if (time_ns <= lane.longest_ns[bucket]) return;
@@ -77,6 +78,7 @@ void LaneFilling::add(std::uint32_t number, Ns start_ns, Ns end_ns, std::uint32_
   offer(first, 0);
   buckets_.spread(std::max(start_ns, lane.covered_until_ns), end_ns, [&](std::uint32_t bucket, Ns time_ns) {
     lane.buckets[bucket].busy_ns += time_ns;
+    lane.by_kind[bucket][static_cast<std::size_t>(kind)] += time_ns;
     offer(bucket, time_ns);
   });
   lane.covered_until_ns = std::max(lane.covered_until_ns, end_ns);
@@ -87,7 +89,9 @@ std::vector<std::vector<LaneBucket>> LaneFilling::take() {
   for (Lane& lane : lanes_) {
     auto& list = out.emplace_back();
     for (std::uint32_t i = 0; i < lane.buckets.size(); ++i) {
+      const auto most = std::max_element(lane.by_kind[i].begin(), lane.by_kind[i].end());
       lane.buckets[i].bucket = i;
+      lane.buckets[i].kind = static_cast<KernelClass>(most - lane.by_kind[i].begin());
       if (lane.longest_ns[i] >= 0) list.push_back(lane.buckets[i]);
     }
   }

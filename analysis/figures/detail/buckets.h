@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -65,7 +66,7 @@ class LaneFilling {
  public:
   LaneFilling(const Buckets& buckets, std::size_t lanes) : buckets_(buckets), lanes_(lanes) {}
 
-  void add(std::uint32_t lane, Ns start_ns, Ns end_ns, std::uint32_t name);
+  void add(std::uint32_t lane, Ns start_ns, Ns end_ns, std::uint32_t name, KernelClass kind = KernelClass::kOther);
   std::vector<std::vector<LaneBucket>> take();
 
  private:
@@ -73,6 +74,7 @@ class LaneFilling {
     Ns covered_until_ns = std::numeric_limits<Ns>::min();
     std::vector<LaneBucket> buckets;
     std::vector<Ns> longest_ns;
+    std::vector<std::array<Ns, kKernelClasses>> by_kind;
   };
   const Buckets& buckets_;
   std::vector<Lane> lanes_;

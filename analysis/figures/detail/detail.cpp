@@ -11,6 +11,7 @@
 #include "analysis/figures/detail/exact_windows.h"
 #include "analysis/figures/detail/lane_table.h"
 #include "analysis/figures/detail/slice_tables.h"
+#include "analysis/figures/detail/stack_samples.h"
 #include "analysis/staging/staged_trace.h"
 #include "analysis/trace/gpu_lanes.h"
 #include "analysis/trace/gpu_order.h"
@@ -68,21 +69,23 @@ class GpuPart {
     const std::uint32_t named = kernels_.named(kernel.shape);
     kernel_sums_.add(kernel.start_ns, slice.duration_ns, named, gpu);
     slice.name = kernels_.name_of(named);
+    const KernelClass kind = kernels_.kind_of(named);
     if (parts_.slices.shows(work.start_ns, work.end_ns)) slice.kernel = kernels_.of(kernel.shape);
-    add(kernel.queue, work, slice, origin_of_kernel(parts_.trace, static_cast<std::size_t>(&kernel - parts_.trace.kernels.data())));
+    add(kernel.queue, work, slice, kind, origin_of_kernel(parts_.trace, static_cast<std::size_t>(&kernel - parts_.trace.kernels.data())));
   }
 
   void operator()(const MemOp& op) {
     LaneWork work{op.start_ns, std::max(op.start_ns, op.end_ns), op.api};
     if (op.kind == MemOpKind::kPeerToPeer) work.communication = Collective::kPeerCopy;
     DetailSlice slice{work.start_ns, work.end_ns - work.start_ns, parts_.names.of(LaneKind::kGpu, StringId{op.label})};
-    add(op.queue, work, slice, origin_of_mem_op(parts_.trace, static_cast<std::size_t>(&op - parts_.trace.mem_ops.data())));
+    add(op.queue, work, slice, KernelClass::kCopy,
+        origin_of_mem_op(parts_.trace, static_cast<std::size_t>(&op - parts_.trace.mem_ops.data())));
   }
 
   void operator()(const GraphRun& run) {
     LaneWork work{run.start_ns, std::max(run.start_ns, run.end_ns), run.api};
     work.graph = true;
-    add(run.queue, work, {work.start_ns, work.end_ns - work.start_ns, parts_.names.of(LaneKind::kGpu, StringId{})},
+    add(run.queue, work, {work.start_ns, work.end_ns - work.start_ns, parts_.names.of(LaneKind::kGpu, StringId{})}, KernelClass::kCopy,
         launch_of(parts_.trace, run.api));
   }
 
@@ -93,7 +96,8 @@ class GpuPart {
   }
 
  private:
-  void add(std::uint64_t queue, const LaneWork& work, DetailSlice slice, const WorkOrigin& origin) {
+  // `kind`: of copies, sets and whole graphs kCopy, whose colour they have.
+  void add(std::uint64_t queue, const LaneWork& work, DetailSlice slice, KernelClass kind, const WorkOrigin& origin) {
     const std::uint32_t gpu = gpus_.of_queue(queue), lane = parts_.lanes.of_queue(queue);
     budget_.add(gpu, work);
     bins_.add(gpu, work);
@@ -101,7 +105,7 @@ class GpuPart {
     slice.operator_ = parts_.origins.operator_of(origin, launch);
     if (slice.operator_ != kNone) operator_sums_.add(work.start_ns, slice.duration_ns, slice.operator_, gpu);
     if (lane == kNone) return;
-    parts_.filling.add(lane, work.start_ns, work.end_ns, slice.name);
+    parts_.filling.add(lane, work.start_ns, work.end_ns, slice.name, kind);
     if (!parts_.slices.shows(work.start_ns, work.end_ns)) return;
     slice.layer = parts_.origins.layer_of(origin, launch);
     slice.site = parts_.sites.of(origin);
@@ -186,6 +190,7 @@ class DetailMaker {
     detail_.lanes_left_out = lanes.lanes_left_out();
     detail_.slices_left_out = lanes.slices_left_out();
     put_windows(slices);
+    detail_.samples = listed_samples(trace_, capture_, exact_, limits_.host);
     detail_.operators = origins.take_operators();
     detail_.layers = origins.take_layers();
     detail_.sites = sites.take();
@@ -242,19 +247,6 @@ class DetailMaker {
 Detail make_detail(const Trace& trace, const WarmupRule& warmup, const Spans& cited, const DetailLimits& limits) {
   const CaptureSpan capture = capture_span(trace);
   return capture.empty() ? Detail() : DetailMaker(StagedTrace(trace, warmup), capture, cited, limits).make();
-}
-
-Spans cited_moments(const Run& run) {
-  Spans cited;
-  const auto add = [&](std::optional<Ns> start_ns, std::optional<Ns> end_ns) {
-    if (start_ns && end_ns && std::find(cited.begin(), cited.end(), std::pair(*start_ns, *end_ns)) == cited.end())
-      cited.emplace_back(*start_ns, *end_ns);
-  };
-  for (const Finding& finding : run.findings)
-    for (const FindingEvidence& evidence : finding.evidence) add(evidence.window_start_ns, evidence.window_end_ns);
-  for (const StageEntry& stage : run.stages)
-    if (stage.activity) add(stage.activity->longest_gap_at_ns, stage.activity->longest_gap_at_ns + stage.activity->longest_gap_ns);
-  return cited;
 }
 
 }  // namespace nl::analysis

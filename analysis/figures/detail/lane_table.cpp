@@ -18,20 +18,6 @@ constexpr std::size_t kMostDetailLanes = 48, kMostOfStagesAndStreams = 256;
 
 std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// "python main thread 973", "process 812 thread 973"
-std::string thread_title(const Trace& trace, std::uint32_t index) {
-  const Thread& thread = trace.threads[index];
-  const Process* process = thread.process < trace.processes.size() ? &trace.processes[thread.process] : nullptr;
-  std::string title(process != nullptr ? file_name_of(process->name) : "");
-  if (process != nullptr && (title.empty() || trace.processes.size() > 1))
-    title += fmt::format("{}process {}", title.empty() ? "" : " ", process->pid);
-  const bool main = process != nullptr && process->pid == thread.tid;
-  title += fmt::format("{}{}thread {}", title.empty() ? "" : " ", main ? "main " : "", thread.tid);
-  const std::string_view own = thread.name;
-  if (!main && !own.empty() && process != nullptr && own != file_name_of(process->name)) title += fmt::format(" ({})", own);
-  return title;
-}
-
 std::vector<std::uint32_t> sorted_ranges(const Trace& trace) {
   std::vector<std::uint32_t> order(trace.ranges.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -51,6 +37,19 @@ std::vector<std::uint64_t> calls_of_threads(const Trace& trace) {
 }
 
 }  // namespace
+
+std::string thread_title(const Trace& trace, std::uint32_t index) {
+  const Thread& thread = trace.threads[index];
+  const Process* process = thread.process < trace.processes.size() ? &trace.processes[thread.process] : nullptr;
+  std::string title(process != nullptr ? file_name_of(process->name) : "");
+  if (process != nullptr && (title.empty() || trace.processes.size() > 1))
+    title += fmt::format("{}process {}", title.empty() ? "" : " ", process->pid);
+  const bool main = process != nullptr && process->pid == thread.tid;
+  title += fmt::format("{}{}thread {}", title.empty() ? "" : " ", main ? "main " : "", thread.tid);
+  const std::string_view own = thread.name;
+  if (!main && !own.empty() && process != nullptr && own != file_name_of(process->name)) title += fmt::format(" ({})", own);
+  return title;
+}
 
 LaneTable::LaneTable(const Trace& trace, const StageTable& stages)
     : trace_(trace), order_(sorted_ranges(trace)), range_lanes_(trace.ranges.size(), kNone), call_lanes_(trace.threads.size(), kNone),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analysis/staging/stage_table.h"
@@ -8,6 +9,9 @@
 #include "model/trace.h"
 
 namespace nl::analysis {
+
+// "python main thread 973", "process 812 thread 973"
+std::string thread_title(const Trace& trace, std::uint32_t thread);
 
 // The lanes of the whole capture: of each thread its stages and its other ranges, nested ones below each other, then its
 // CUDA calls; then the GPUs' streams. Threads with stages come first. Where there are too many, lanes of stages and streams stay, and of

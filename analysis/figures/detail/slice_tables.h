@@ -59,6 +59,7 @@ class KernelTable {
   // The first of its name.
   std::uint32_t named(std::uint32_t shape);
   std::uint32_t name_of(std::uint32_t kernel) const { return kernels_[kernel].name; }
+  KernelClass kind_of(std::uint32_t kernel) const { return kernels_[kernel].kind; }
   std::vector<DetailKernel> take() { return std::move(kernels_); }
 
  private:

@@ -121,6 +121,11 @@ bool BlameTable::is_own(const Stack& stack) const {
                       [&](std::uint32_t frame) { return origins_[frame] == CodeOrigin::kFramework; });
 }
 
+std::uint32_t BlameTable::telling_frame(std::uint32_t stack) const {
+  const Stack& frames = trace_.host.stacks[stack];
+  return is_own(frames) ? frames[own_place(frames)] : works_.calling_frame(frames);
+}
+
 // Where the function begins that a place is in. It may call itself, or be called back by a library: a lambda in a sort has its name.
 std::size_t BlameTable::outermost_of(const Stack& stack, std::size_t place) const {
   const std::uint32_t function = function_of_frame_[stack[place]];

@@ -24,6 +24,8 @@ class BlameTable {
   // Of the samples, those in which the host did what neither a CUDA graph nor a faster launch saves: the loop around the model, all that is
   // neither the model nor the framework, and with `own_code` the user's own code. Between short gaps that code launches.
   std::uint64_t not_launching(std::span<const std::uint32_t> samples, bool own_code) const;
+  // The frame that a stack is told by: the user's own code where it runs its own, else the line that makes the call (HostWorks).
+  std::uint32_t telling_frame(std::uint32_t stack) const;
   // The frame of a whole function: where it begins.
   const HostFrame& function_of(std::uint32_t frame) const { return functions_[function_of_frame_[frame]]; }
   std::uint32_t function_number(std::uint32_t frame) const { return function_of_frame_[frame]; }

@@ -24,6 +24,17 @@ std::vector<const Run*> kept_runs(std::span<const Run> runs, double most_throttl
   return kept;
 }
 
+// Of the steps of the same stage as the first one.
+std::optional<MedianStep> middle_step(const std::vector<const Run*>& runs) {
+  std::vector<const MedianStep*> steps;
+  for (const Run* run : runs)
+    if (run->median_step && (steps.empty() || run->median_step->stage == steps[0]->stage)) steps.push_back(&*run->median_step);
+  if (steps.empty()) return std::nullopt;
+  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>((steps.size() - 1) / 2);
+  std::nth_element(steps.begin(), middle, steps.end(), [](const MedianStep* a, const MedianStep* b) { return a->wall_ns < b->wall_ns; });
+  return **middle;
+}
+
 // Runs of one time have the mean of their places: which came first is not known.
 double place_in(const std::vector<std::string>& times, const std::string& time) {
   const auto [first, last] = std::equal_range(times.begin(), times.end(), time);
@@ -72,6 +83,8 @@ Sides choose_runs(std::span<const Run> a, std::span<const Run> b, const CompareO
   Sides sides;
   sides.a = kept_runs(a, options.throttled_share, comparison.a);
   sides.b = kept_runs(b, options.throttled_share, comparison.b);
+  comparison.a.median_step = middle_step(sides.a);
+  comparison.b.median_step = middle_step(sides.b);
   set_places(sides);
   sides.basis = basis_of(sides.a.size(), sides.b.size());
   tell_places(sides.place_a, comparison.a);

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "analysis/statistics/bootstrap.h"
-#include "model/error.h"
+#include "model/error_code.h"
 #include "model/words.h"
 
 namespace nl::analysis {
@@ -25,7 +25,7 @@ ExpectationSource source_of(const GateRun& run, const RunMetric& metric) {
 }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& fix) {
-  throw Error(ErrorKind::kInput, what, where, fix);
+  throw CodedError(ErrorCode::kNotComparable, what, where, fix);
 }
 
 // A figure of the trace says nothing about an unprofiled one, nor nsys' about the collector's.
@@ -174,8 +174,6 @@ std::string capture_mode(const Run& run) {
   return fmt::format("{} ({})", key_of(tracer), key_of(run.import_stats.source_format));
 }
 
-bool key_matches(const std::string& key, const std::string& pattern) { return ::fnmatch(pattern.c_str(), key.c_str(), 0) == 0; }
-
 // As many digits as a file of expectations has.
 double rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
 
@@ -226,6 +224,8 @@ std::vector<std::string> wanted(const Expectations& expectations, const RunList&
 }
 
 }  // namespace
+
+bool key_matches(const std::string& key, const std::string& pattern) { return ::fnmatch(pattern.c_str(), key.c_str(), 0) == 0; }
 
 const RunMetric* GateRun::find(const std::string& metric) const {
   const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const RunMetric& each) { return each.key == metric; });

@@ -28,6 +28,9 @@ using WanderOfMetric = std::function<std::optional<Wander>(const std::string& me
 // mode and model: throws Error(kInput) where the runs, or the runs and the expectations, differ in it.
 std::vector<GateResult> judge(const Expectations& expectations, const std::vector<GateRun>& runs, const WanderOfMetric& recorded = {});
 
+// Whether the key of a metric is one of "stage.*.median_ms".
+bool key_matches(const std::string& key, const std::string& pattern);
+
 // The expectations, with the values of these runs where these are outside the tolerance, of another capture mode or model, or new. An
 // expectation that is met stays, so that small steps do not add up unseen. `patterns`: further metrics to expect, "stage.*.median_ms".
 // Throws Error(kInput) where an expectation of another capture mode would stay beside them.

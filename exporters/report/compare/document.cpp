@@ -5,8 +5,11 @@
 
 #include "exporters/report/compare/compare.h"
 #include "exporters/report/html/html.h"
+#include "exporters/report/text/budget_bins.h"
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/markdown.h"
+#include "exporters/report/text/run_text.h"
+#include "exporters/report/text/step_strip.h"
 #include "model/comparison.h"
 
 namespace nl::exporters {
@@ -27,8 +30,16 @@ Text row_text(const WaterfallRow& row) {
   return {};
 }
 
+constexpr std::size_t kLongLabel = 48;
+
+// What it does, as in the table below; a name that is still long would fill a column of its own.
+std::string kernel_label(const std::string& kernel) {
+  const std::string name = readable_kernel_name(kernel);
+  return name.size() <= kLongLabel ? name : cut(name, kLongLabel) + "…";
+}
+
 std::string row_label(const WaterfallRow& row) {
-  return row.part == WaterfallPart::kKernels ? function_name(row.key)
+  return row.part == WaterfallPart::kKernels ? kernel_label(row.key)
          : row.part == WaterfallPart::kBin   ? bin_label(row.key)
                                              : "other kernels";
 }
@@ -113,11 +124,73 @@ Section waterfall_section(const Comparison& comparison) {
   return out;
 }
 
+// "llama (20261118-1200-llama)"
+std::string run_text(const ComparedRun& run) {
+  if (run.name.empty() || run.run_id.empty()) return run.name.empty() ? run.run_id : run.name;
+  return fmt::format("{} ({})", run.name, run.run_id);
+}
+
 std::string side_fact(const char* letter, const CompareSide& side) {
   if (side.runs.empty()) return fmt::format("{}: no run", letter);
-  const ComparedRun& first = side.runs[0];
-  const std::string name = first.run_id.empty() ? first.name : first.run_id;
+  const std::string name = run_text(side.runs[0]);
   return fmt::format("{}: {}", letter, side.runs.size() == 1 ? name : fmt::format("{} runs, {} …", side.runs.size(), name));
+}
+
+std::string document_title(const Comparison& comparison) {
+  if (comparison.a.runs.empty() || comparison.b.runs.empty()) return "Comparison";
+  const std::string a = comparison.a.runs[0].name, b = comparison.b.runs[0].name;
+  return a.empty() || b.empty() ? "Comparison" : fmt::format("Comparison: {} against {}", a, b);
+}
+
+struct BinChange {
+  const char* label;
+  Ns change_ns = 0;
+};
+
+// "launch-starved −2.300 ms, GPU compute +0.400 ms": the largest first.
+std::string bin_changes(const Budget& a, const Budget& b) {
+  constexpr double kWorthNaming = 0.01;  // of the longer step
+  std::vector<BinChange> changes;
+  for (const BudgetBin& bin : kBudgetBins) changes.push_back({bin.label, b.*bin.time - a.*bin.time});
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& x, const auto& y) { return std::abs(x.change_ns) > std::abs(y.change_ns); });
+  std::vector<std::string> parts;
+  for (const BinChange& each : changes)
+    if (static_cast<double>(std::abs(each.change_ns)) >= kWorthNaming * static_cast<double>(std::max(a.wall_ns, b.wall_ns)))
+      parts.push_back(fmt::format("{} {}", each.label, signed_time(each.change_ns)));
+  return parts.empty() ? "no bin by 1 % of the step" : join(parts);
+}
+
+std::string step_sentence(const MedianStep& a, const MedianStep& b) {
+  const std::string text = fmt::format("B's median {} takes {}, A's {}: {}.", b.stage, time_text(static_cast<double>(b.wall_ns)),
+                                       time_text(static_cast<double>(a.wall_ns)), signed_time(b.wall_ns - a.wall_ns));
+  return a.budget && b.budget ? text + fmt::format(" By bin: {}.", bin_changes(*a.budget, *b.budget)) : text;
+}
+
+// Both steps from their begin, on one scale. Nothing where neither side has one.
+Section steps_section(const Comparison& comparison) {
+  Section out{"steps", "Median steps", "The median steps"};
+  const std::optional<MedianStep>&a = comparison.a.median_step, &b = comparison.b.median_step;
+  if (!a && !b) return out;
+  if (!a || !b) {
+    out.blocks = {
+        missing(fmt::format("{} has no median step to draw beside the other's: its run.json is older than format 3.8, or no stage was "
+                            "found in it. `nl-stage import` of its capture tells.",
+                            a ? "B" : "A"))};
+    return out;
+  }
+  StripChart chart;
+  for (const auto& [title, step] : {std::pair("A", &*a), std::pair("B", &*b)}) add_step(chart, title, *step);
+  std::vector<const Budget*> budgets;
+  for (const MedianStep* step : {&*a, &*b})
+    if (step->budget) budgets.push_back(&*step->budget);
+  if (a->stage == b->stage) out.blocks.emplace_back(Paragraph{step_sentence(*a, *b)});
+  else out.blocks.emplace_back(Paragraph{fmt::format("A's unit is {}, B's is {}: the two are different things.", a->stage, b->stage)});
+  out.blocks.emplace_back(Figure(std::move(chart)));
+  if (!budgets.empty()) out.blocks.emplace_back(budget_legend(budgets));
+  if (!a->host.empty() || !b->host.empty()) out.blocks.emplace_back(host_legend());
+  out.blocks.emplace_back(caption("One step of each side, of median length, as captured. What is tested stands in the sections below."));
+  return out;
 }
 
 std::string used_text(const ComparedRun& run) {
@@ -141,12 +214,12 @@ Section sides_section(const Comparison& comparison) {
 
 Document comparison_document(const Comparison& comparison, const std::vector<std::string>& remarks = {}) {
   const bool refused = comparison.comparability.refused && !comparison.comparability.forced;
-  Document out{"Comparison",
+  Document out{document_title(comparison),
                refused ? "refused" : std::string(key_of(comparison.verdict)),
                {side_fact("A", comparison.a), side_fact("B", comparison.b)}};
   out.sections.push_back({"summary", "Summary", "In short", {Paragraph{join(comparison_sentences(comparison), " "), Role::kLead}}});
   if (!remarks.empty()) out.sections.back().blocks.push_back(Paragraph{join(remarks, " ")});
-  if (!refused) out.sections.push_back(waterfall_section(comparison));
+  if (!refused) out.sections.insert(out.sections.end(), {steps_section(comparison), waterfall_section(comparison)});
   out.sections.push_back(comparability_section(comparison));
   if (!refused)
     for (Section& section : line_sections(comparison)) out.sections.push_back(std::move(section));

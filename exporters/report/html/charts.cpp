@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "exporters/report/html/html.h"
 #include "exporters/report/text/figure_text.h"
@@ -50,22 +51,26 @@ constexpr int kCurvePx = 66, kAreaPx = 56;
 
 double place(double ns, double span_ns) { return std::clamp(100 * ns / span_ns, 0.0, 100.0); }
 
+// "0", "2.5 ms": in the unit that suits the whole axis.
+std::string axis_time(double ns, double span_ns) {
+  const double unit = span_ns >= 2e9 ? 1e9 : span_ns >= 2e6 ? 1e6 : 1e3;
+  return ns > 0 ? fmt::format("{:g} {}", ns / unit, span_ns >= 2e9 ? "s" : span_ns >= 2e6 ? "ms" : "µs") : "0";
+}
+
 // Lines and labels, from 0; at most eight steps in the span.
 std::string time_axis(double span_ns, int height) {
-  const double unit = span_ns >= 2e9 ? 1e9 : span_ns >= 2e6 ? 1e6 : 1e3;
-  const char* name = span_ns >= 2e9 ? "s" : span_ns >= 2e6 ? "ms" : "µs";
   std::string out;
   const double step = round_up(span_ns / 8);
   for (int i = 0; i < 20 && i * step <= span_ns; ++i) {
     const double at = 100 * i * step / span_ns;
     out += fmt::format(
-        "<line class=\"grid\" x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"14\" y2=\"{1}\"/><text class=\"axis\" "
+        "<line class=\"grid\" x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"14\" y2=\"{1}\"/><text class=\"axis{4}\" "
         "x=\"{0:.3f}%\" y=\"11\"{2}>{3}</text>",
         at, height,
         at > 94  ? " text-anchor=\"end\""
         : at < 1 ? ""
                  : " text-anchor=\"middle\"",
-        i == 0 ? "0" : fmt::format("{:g} {}", i * step / unit, name));
+        axis_time(i * step, span_ns), i % 2 == 1 ? " between" : "");
   }
   return out;
 }
@@ -125,7 +130,27 @@ std::string frame_markup(const FlameChart::Frame& frame) {
 }
 
 constexpr int kStripLanePx = 22, kStripPartPx = 18;  // as the titles beside it
-constexpr double kRoomForLength = 12;                // percent: the length stands inside of its strip
+constexpr double kRoomForLength = 50;                // percent: the length stands inside of its strip
+
+std::string interval_markup(const StripChart::Strip& strip, double span_ns, int y) {
+  if (!(strip.high_ns > strip.low_ns)) return {};
+  std::string out;
+  const double low = place(strip.low_ns, span_ns), high = place(strip.high_ns, span_ns);
+  for (const auto& [x1, x2, above] : {std::tuple(low, high, 0), std::tuple(low, low, 4), std::tuple(high, high, 4)})
+    out += fmt::format("<line class=\"reach\" x1=\"{:.3f}%\" x2=\"{:.3f}%\" y1=\"{}\" y2=\"{}\"/>", x1, x2, y - above, y + above);
+  return out;
+}
+
+std::string part_markup(const StripChart::Part& part, double span_ns, int y) {
+  const double from = place(part.start_ns, span_ns), to = place(part.end_ns, span_ns);
+  if (!(to > from)) return {};
+  std::string out = fmt::format("<rect class=\"{}\" x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"><title>{}</title></rect>",
+                                part.colour, from, y + (kStripLanePx - kStripPartPx) / 2, to - from, kStripPartPx, text(part.tip));
+  if (!part.label.empty() && to - from >= kRoomForLabel)
+    out += fmt::format("<text class=\"in middle\" x=\"{:.3f}%\" y=\"{}\">{}</text>", (from + to) / 2, y + kStripLanePx / 2 + 4,
+                       text(part.label));
+  return out;
+}
 
 // The window's length above its lanes, which stand on a ground as long as it is.
 std::string strip_markup(const StripChart::Strip& strip, double span_ns, int y) {
@@ -134,14 +159,10 @@ std::string strip_markup(const StripChart::Strip& strip, double span_ns, int y) 
       "<text class=\"axis\" x=\"{:.3f}%\" y=\"{}\"{}>{}</text><rect class=\"window\" x=\"0\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"/>",
       length, y + 16, length > kRoomForLength ? " text-anchor=\"end\"" : "", text(strip.figure), y + kStripLanePx, length,
       static_cast<int>(strip.lanes.size()) * kStripLanePx);
+  out += interval_markup(strip, span_ns, y + kStripLanePx - 2);
   for (const auto& lane : strip.lanes) {
     y += kStripLanePx;
-    for (const auto& part : lane.parts) {
-      const double from = place(part.start_ns, span_ns), to = place(part.end_ns, span_ns);
-      if (to > from)
-        out += fmt::format("<rect class=\"{}\" x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"><title>{}</title></rect>",
-                           part.colour, from, y + (kStripLanePx - kStripPartPx) / 2, to - from, kStripPartPx, text(part.tip));
-    }
+    for (const auto& part : lane.parts) out += part_markup(part, span_ns, y);
   }
   return out;
 }
@@ -156,14 +177,47 @@ std::string figure_markup(const report::BarChart& chart) {
       continue;
     }
     const std::string detail = bar.detail.empty() ? "" : " <span class=\"muted\">" + text(bar.detail) + "</span>";
-    out += fmt::format("<div class=\"row\"><span class=\"what\">{}{}</span>{}<span class=\"fig\">{}</span></div>\n", text(bar.name), detail,
-                       bar_markup(bar), text(bar.figure));
+    out += fmt::format("<div class=\"row\"{}><span class=\"what\">{}{}</span>{}<span class=\"fig\">{}</span></div>\n",
+                       bar.id.empty() ? "" : attribute("id", bar.id), text(bar.name), detail, bar_markup(bar), text(bar.figure));
   }
   return out + "</div>\n";
 }
 
+namespace {
+
+constexpr int kTicks = 4;            // of time, at most
+constexpr std::size_t kNumbers = 8;  // of columns, about
+
+// Lines across the columns, and their times to the left of them.
+std::pair<std::string, std::string> time_ticks(double scale_ns) {
+  std::string lines, labels;
+  const double step = round_up(scale_ns / kTicks);
+  for (double at = 0; scale_ns > 0 && at <= scale_ns; at += step) {
+    const double y = 100 - percent_of(at, scale_ns);
+    lines += fmt::format("<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"{0:.2f}%\" y2=\"{0:.2f}%\"/>", y);
+    labels +=
+        fmt::format("<text class=\"axis\" x=\"100%\" y=\"{:.2f}%\" dy=\"4\" text-anchor=\"end\">{}</text>", y, axis_time(at, scale_ns));
+  }
+  return {lines, labels};
+}
+
+// "1   11   21 … iteration" below every tenth column.
+std::string column_numbers(std::size_t count, double each, const std::string& unit) {
+  const auto step = static_cast<std::size_t>(std::max(1.0, round_up(static_cast<double>(count) / kNumbers)));
+  std::string out;
+  for (std::size_t i = 0; i < count; i += step)
+    out += fmt::format("<text class=\"axis\" x=\"{:.3f}%\" y=\"12\" text-anchor=\"middle\">{}</text>",
+                       (static_cast<double>(i) + 0.4) * each, i + 1);
+  return fmt::format("<svg class=\"col-numbers\" aria-hidden=\"true\">{}</svg><span class=\"axis-unit\">{}</span>", out, text(unit));
+}
+
+}  // namespace
+
 std::string figure_markup(const report::ColumnChart& chart) {
-  std::string out = fmt::format("<svg class=\"cols\" role=\"img\"{}>", attribute("aria-label", chart.label));
+  const auto [lines, labels] = time_ticks(chart.scale);
+  std::string out =
+      fmt::format("<div class=\"col-chart\"><svg class=\"col-times\" aria-hidden=\"true\">{}</svg><svg class=\"cols\" role=\"img\"{}>{}",
+                  labels, attribute("aria-label", chart.label), lines);
   const double each = std::min(100.0 / static_cast<double>(std::max<std::size_t>(chart.columns.size(), 1)), 4.0), width = each * 0.8;
   double left = 0;
   for (const auto& column : chart.columns) {
@@ -183,7 +237,7 @@ std::string figure_markup(const report::ColumnChart& chart) {
     out += "</g>";
     left += each;
   }
-  return out + "</svg>\n";
+  return out + "</svg>" + column_numbers(chart.columns.size(), each, chart.unit) + "</div>\n";
 }
 
 std::string figure_markup(const Explorer& explorer) {
@@ -216,7 +270,8 @@ std::string figure_markup(const StripChart& chart) {
     strips += strip_markup(strip, chart.span_ns, y);
     y += static_cast<int>(strip.lanes.size() + 1) * kStripLanePx;
   }
-  return framed(titles + "</div>", chart.label, y, time_axis(chart.span_ns, y) + strips);
+  return fmt::format("<div class=\"timeline strip-chart\">{}</div><svg role=\"img\"{} height=\"{}\">{}{}</svg></div>\n", titles,
+                     attribute("aria-label", chart.label), y, time_axis(chart.span_ns, y), strips);
 }
 
 std::string figure_markup(const FlameChart& chart) {

@@ -22,6 +22,7 @@ using namespace report;
 
 constexpr std::size_t kLongName = 64;
 constexpr std::size_t kTallTable = 14;  // rows: a longer one scrolls in its box, under a head that stays
+constexpr std::size_t kWideTable = 12;  // columns: a wider one takes the room beside the text, too
 
 // A kernel's: shortened, the whole of it unfolds.
 std::string name_markup(const std::string& name) {
@@ -60,7 +61,7 @@ std::string inlined(const Text& all) {
 
 std::string cell_markup(const Cell& cell) {
   if (cell.text.spans.size() == 1 && cell.text.spans[0].text == kNoValue) return fmt::format("<span class=\"none\">{}</span>", kNoValue);
-  std::string out = inlined(cell.text);
+  std::string out = cell.brief.empty() ? inlined(cell.text) : text(cell.brief);
   if (!cell.colour.empty()) out = fmt::format("<span class=\"key {}\"></span>{}", cell.colour, out);
   return cell.indent == 0 ? out : fmt::format("<span class=\"d{}\">{}</span>", std::min(cell.indent, 5u), out);
 }
@@ -100,6 +101,7 @@ struct BlockWriter {
   std::string operator()(const Table& table) const;
   std::string operator()(const Legend& legend) const {
     std::string out = "<ul class=\"legend\">";
+    if (!legend.title.empty()) out += fmt::format("<li class=\"of\">{}</li>", text(legend.title));
     for (const auto& entry : legend.entries)
       out += fmt::format("<li><span class=\"key {}\"></span><b>{}</b> {}</li>", entry.colour, text(entry.name), text(entry.text));
     return out + "</ul>\n";
@@ -116,16 +118,18 @@ struct BlockWriter {
 };
 
 std::string BlockWriter::operator()(const Table& table) const {
-  std::string out = fmt::format("<div class=\"scroll{}\" role=\"region\" tabindex=\"0\"{}><table{}{}{}>\n<thead><tr>",
-                                table.sortable && table.rows.size() > kTallTable ? " tall" : "", attribute("aria-label", table.label),
-                                table.sortable ? " class=\"sortable\"" : "", *table.name == 0 ? "" : attribute("data-table", table.name),
-                                table.filter ? " data-filter" : "");
+  std::string out =
+      fmt::format("<div class=\"scroll{}{}\" role=\"region\" tabindex=\"0\"{}><table{}{}{}>\n<thead><tr>",
+                  table.sortable && table.rows.size() > kTallTable ? " tall" : "", table.columns.size() > kWideTable ? " wide" : "",
+                  attribute("aria-label", table.label), table.sortable ? " class=\"sortable\"" : "",
+                  *table.name == 0 ? "" : attribute("data-table", table.name), table.filter ? " data-filter" : "");
   for (const auto& column : table.columns)
     out += fmt::format("<th scope=\"col\"{}{}{}{}>{}</th>", column.align == kRight ? " class=\"n\"" : "",
                        *column.key == 0 ? "" : attribute("data-key", column.key), column.hidden ? " data-hidden" : "",
                        column.sum ? " data-sum" : "", text(column.title));
   out += "</tr></thead>\n<tbody>\n";
-  for (const auto& row : table.rows) out += row_markup(table, row);
+  for (const auto& row : table.rows)
+    if (row.in_page) out += row_markup(table, row);
   out += "</tbody>\n";
   if (!table.foot.empty()) out += "<tfoot>\n";
   for (const auto& row : table.foot) out += row_markup(table, row);
@@ -225,6 +229,8 @@ std::string blocks_markup(const Blocks& blocks) {
   for (const auto& block : blocks) out += std::visit(BlockWriter(), block);
   return out;
 }
+
+std::string_view style() { return kReportCss; }
 
 PageScript built_in_script() { return {kReportJs, kReportJsDigest}; }
 

@@ -37,6 +37,9 @@ struct PageScript {
 // The script of this build; empty with -Dreport_script=none.
 PageScript built_in_script();
 
+// The style of this build's pages.
+std::string_view style();
+
 // The document as a page of its own, with its style and its script inside.
 std::string page(const report::Document& document, const std::string& footer, const std::vector<DataBlock>& data = {},
                  const PageScript& script = built_in_script());

@@ -67,8 +67,12 @@ class RooflinePicture {
   std::string grid() const;
   std::string line(const char* css, double x1, double y1, double x2, double y2, const std::string& tip) const;
   std::string roofs() const;
+  std::string roof_labels() const;
   std::string slope() const;
+  std::string slope_label() const;
+  std::pair<double, double> slope_ends() const;
   std::string marks(bool stages) const;
+  std::string stage_labels() const;
 
   const report::RooflineChart& chart_;
   LogAxis x_, y_;
@@ -103,30 +107,48 @@ std::string RooflinePicture::roofs() const {
   for (const auto& roof : chart_.roofs) {
     const double ridge = chart_.bytes_per_s > 0 ? std::max(roof.flops_per_s / chart_.bytes_per_s, left) : left;
     out += line("roof", ridge, roof.flops_per_s, right, roof.flops_per_s, roof.name);
-    out += fmt::format("<text class=\"rooflabel\" x=\"100%\" y=\"{:.3f}%\" dy=\"-4\" text-anchor=\"end\">{}</text>", top(roof.flops_per_s),
-                       text(roof.name));
+  }
+  return out;
+}
+
+// Above their lines; where the next roof above is too near for that, below.
+std::string RooflinePicture::roof_labels() const {
+  constexpr double kRoom = 5.5;  // percent of the height, a line of text
+  std::string out;
+  double above = -2 * kRoom;
+  for (const auto& roof : chart_.roofs) {
+    const double at = top(roof.flops_per_s);
+    out += fmt::format("<text class=\"rooflabel\" x=\"100%\" y=\"{:.3f}%\" dy=\"{}\" text-anchor=\"end\">{}</text>", at,
+                       at - above < kRoom ? 13 : -5, text(roof.name));
+    above = at;
   }
   return out;
 }
 
 // The memory's roof, from where it enters the picture (at the left edge or at the foot) up to the highest of the others.
+std::pair<double, double> RooflinePicture::slope_ends() const {
+  const double height = chart_.roofs.empty() ? std::pow(10.0, y_.to) : chart_.roofs.front().flops_per_s;
+  return {std::max(std::pow(10.0, x_.from), std::pow(10.0, y_.from) / chart_.bytes_per_s),
+          std::min(height / chart_.bytes_per_s, std::pow(10.0, x_.to))};
+}
+
 std::string RooflinePicture::slope() const {
   const double bandwidth = chart_.bytes_per_s;
   if (bandwidth <= 0) return {};
-  const double height = chart_.roofs.empty() ? std::pow(10.0, y_.to) : chart_.roofs.front().flops_per_s;
-  const double from = std::max(std::pow(10.0, x_.from), std::pow(10.0, y_.from) / bandwidth);
-  const double to = std::min(height / bandwidth, std::pow(10.0, x_.to));
-  if (from >= to) return {};
-  const double middle = std::sqrt(from * to);
-  return line("roof slope", from, from * bandwidth, to, to * bandwidth, chart_.memory) +
-         fmt::format("<text class=\"rooflabel\" x=\"{:.3f}%\" y=\"{:.3f}%\" dx=\"-8\" dy=\"-8\" text-anchor=\"end\">{}</text>",
-                     x_.percent(middle), top(middle * bandwidth), text(chart_.memory));
+  const auto [from, to] = slope_ends();
+  return from < to ? line("roof slope", from, from * bandwidth, to, to * bandwidth, chart_.memory) : "";
 }
 
-std::string stage_mark(const Point& point, std::ptrdiff_t below) {
-  return fmt::format("<path class=\"stage\" d=\"M0-7 7 0 0 7-7 0z\"/><text class=\"mark-label\" x=\"11\" y=\"{}\">{}</text>",
-                     4 + 13 * below, text(point.name));
+std::string RooflinePicture::slope_label() const {
+  if (chart_.bytes_per_s <= 0) return {};
+  const auto [from, to] = slope_ends();
+  if (from >= to) return {};
+  const double middle = std::sqrt(from * to);
+  return fmt::format("<text class=\"rooflabel\" x=\"{:.3f}%\" y=\"{:.3f}%\" dx=\"-8\" dy=\"-8\" text-anchor=\"end\">{}</text>",
+                     x_.percent(middle), top(middle * chart_.bytes_per_s), text(chart_.memory));
 }
+
+constexpr const char* kStageMark = "<path class=\"stage\" d=\"M0-7 7 0 0 7-7 0z\"/>";
 
 std::string launch_mark(const Point& point) {
   return fmt::format("<circle class=\"{}\" r=\"9\"/><text class=\"number\" y=\"4\">{}</text>", point.colour, point.number);
@@ -134,16 +156,26 @@ std::string launch_mark(const Point& point) {
 
 std::string RooflinePicture::marks(bool stages) const {
   std::string out;
-  std::vector<std::pair<double, double>> placed;
   for (const auto& point : chart_.points) {
     if ((point.number == 0) != stages || !drawable(point.intensity, point.flops_per_s)) continue;
+    out += fmt::format("<svg class=\"mark\" x=\"{:.3f}%\" y=\"{:.3f}%\"><title>{}</title>{}</svg>", x_.percent(point.intensity),
+                       top(point.flops_per_s), text(point.tip), stages ? kStageMark : launch_mark(point));
+  }
+  return out;
+}
+
+// Over everything else. A decode and its steps do the same work at the same rate: their names stand below each other.
+std::string RooflinePicture::stage_labels() const {
+  std::string out;
+  std::vector<std::pair<double, double>> placed;
+  for (const auto& point : chart_.points) {
+    if (point.number != 0 || !drawable(point.intensity, point.flops_per_s)) continue;
     const double x = x_.percent(point.intensity), y = top(point.flops_per_s);
-    // A decode and its steps do the same work at the same rate: their names stand below each other.
     const auto below = std::count_if(placed.begin(), placed.end(),
                                      [&](const auto& other) { return std::abs(other.first - x) < 8 && std::abs(other.second - y) < 4; });
     placed.emplace_back(x, y);
-    out += fmt::format("<svg class=\"mark\" x=\"{:.3f}%\" y=\"{:.3f}%\"><title>{}</title>{}</svg>", x, y, text(point.tip),
-                       stages ? stage_mark(point, below) : launch_mark(point));
+    out += fmt::format("<text class=\"mark-label\" x=\"{:.3f}%\" y=\"{:.3f}%\" dx=\"11\" dy=\"{}\">{}</text>", x, y, 4 + 13 * below,
+                       text(point.name));
   }
   return out;
 }
@@ -151,7 +183,7 @@ std::string RooflinePicture::marks(bool stages) const {
 std::string RooflinePicture::markup() const {
   return "<figure class=\"plot\"><svg role=\"img\" aria-label=\"Roofline: achieved FLOP/s over FLOPs per byte, "
          "logarithmic; the tables have the figures\">" +
-         grid() + roofs() + slope() + marks(true) + marks(false) +
+         grid() + roofs() + slope() + marks(true) + marks(false) + roof_labels() + slope_label() + stage_labels() +
          "</svg><figcaption><ul class=\"legend\"><li><span class=\"key p-compute\"></span>bound by "
          "compute</li><li><span class=\"key p-memory\"></span>by memory</li>"
          "<li><span class=\"key p-latency\"></span>by latency</li><li><span class=\"key "

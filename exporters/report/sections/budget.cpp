@@ -5,6 +5,7 @@
 
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/budget_bins.h"
+#include "exporters/report/text/links.h"
 #include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
@@ -35,7 +36,7 @@ Bins bins_of(const Stages& stages) {
 Bar budget_bar(const Run& run, const StageEntry& stage, const Bins& bins) {
   const double wall = static_cast<double>(stage.budget->wall_ns);
   const std::string title = stage_title(run, stage.name);
-  Bar bar{title, "", {}, wall, time_text(wall), fmt::format("{}: {}", title, time_text(wall)), 0, 0};
+  Bar bar{title, "", {}, wall, time_text(wall), fmt::format("{}: {}", title, time_text(wall)), 0, 0, budget_id(stage.name)};
   for (const auto& bin : bins) {
     const Ns ns = *stage.budget.*bin.time;
     const double share = ratio(static_cast<double>(ns), wall).value_or(0);
@@ -60,6 +61,7 @@ Table budget_table(const Run& run, const Stages& stages, const Bins& bins) {
       const Ns ns = time_of(*stage->budget);
       const auto share = ratio(static_cast<double>(ns), static_cast<double>(stage->budget->wall_ns));
       cells.emplace_back(exact_ms_text(static_cast<double>(ns)), std::nullopt, fmt::format("{} ns", ns));
+      cells.back().brief = ms_text(static_cast<double>(ns));
       cells.emplace_back(share ? fmt::format("{:.2f}", *share * 100) : kNoValue);
     }
     return cells;
@@ -114,7 +116,7 @@ void add_phases(const Run& run, Blocks& blocks) {
                           of_phase(budget.launch_wait_ns())});
     table.rows.back()[0].colour = colour;
   }
-  blocks.emplace_back(Heading{"Phases"});
+  blocks.emplace_back(Heading{"Phases", "phases"});
   blocks.emplace_back(Paragraph{fmt::format("From the first stage to the last, {}; each instant belongs to one phase.", time_text(span))});
   BarChart chart;
   chart.bars.push_back(std::move(bar));
@@ -142,7 +144,7 @@ void add_coverage(const Run& run, Blocks& blocks) {
     share("time of CUDA graphs' kernels not joined to where they were captured", run.coverage.graph_unjoined_share);
   share("GPU time outside every stage", run.phases.gpu_without_range_share);
   share("stage time in windows without any GPU work", run.phases.ranges_without_gpu_share);
-  blocks.emplace_back(Heading{"Coverage"});
+  blocks.emplace_back(Heading{"Coverage", "coverage"});
   if (!unknown.empty())
     blocks.emplace_back(
         missing(table.rows.empty() ? std::string("Not captured: no GPU work was recorded.") : "Not captured: " + join(unknown) + "."));

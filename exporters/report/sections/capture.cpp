@@ -129,6 +129,7 @@ Section environment(const Run& run) {
   const auto row = [&](const std::string& what, const std::string& value) {
     if (!value.empty()) table.rows.push_back({what, value});
   };
+  row("Run", run.run_id);
   row("Model", run.model.name);
   row("Precision", run.model.precision);
   for (const auto& [key, value] : run.model.attributes) row(key, value);

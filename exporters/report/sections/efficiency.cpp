@@ -57,6 +57,7 @@ Table utilisation_table(const Run& run) {
                           utilisation_cell(entry.mbu), utilisation_cell(entry.mfu_busy), utilisation_cell(entry.mbu_busy),
                           flops_rate_text(entry.flops_per_s), figure_cell(entry.intensity),
                           time_cell_if(entry.ideal_ns.has_value(), entry.ideal_ns.value_or(0)), key_cell(entry.limit)});
+  for (std::size_t i = 0; i < table.rows.size(); ++i) table.rows[i].id = limits_id(run.efficiency[i].stage);
   return table;
 }
 

@@ -44,9 +44,17 @@ std::string power_text(const Run& run) {
                      rough_count(watts));
 }
 
+// The program did not fail: there was nothing in it that the tools record.
+bool nothing_captured(const Run& run) {
+  return run.status == RunStatus::kFailed && run.workload.exit_status == 0 && !has_problem(run, kWorkloadFailures) && run.stages.empty() &&
+         !run.kernels;
+}
+
 std::string status(const Run& run) {
   switch (run.status) {
-    case RunStatus::kFailed: return failure(run) + "The run failed; the figures cover only what was captured before that.";
+    case RunStatus::kFailed:
+      if (nothing_captured(run)) return "The workload ended by itself with status 0, but nothing of it was captured.";
+      return failure(run) + "The run failed; the figures cover only what was captured before that.";
     case RunStatus::kInterrupted: return "The run ended early; the figures cover only its beginning.";
     case RunStatus::kPartial:
       if (is_incomplete(run)) return "A part of the trace is missing; the figures cover only what is left.";
@@ -331,6 +339,11 @@ std::vector<std::string> executive_summary(const Run& run) {
 Blocks overview(const Run& run) {
   Notice notice{run.status, strong(status_sentence(run.status)), {}};
   for (const auto& problem : run.problems) notice.items.push_back(problem_text(problem));
+  return {notice};
+}
+
+// What is not known is one line below those that are.
+Blocks headline_tiles(const Run& run) {
   const auto stage = main_stage(run);
   std::vector<Tile> tiles = has_iterations(run) ? session_tiles(run)
                             : generates(run) ? std::vector<Tile>{time_tile(first_token(run)), time_tile(per_token(run)), output_tile(run)}
@@ -338,7 +351,14 @@ Blocks overview(const Run& run) {
                                                          : std::vector<Tile>{};
   if (!has_iterations(run) || (stage && stage->budget)) tiles.push_back(computing_tile(run, stage));
   if (!has_iterations(run)) tiles.insert(tiles.end(), {utilisation_tile(run, stage), energy_tile(run)});
-  return {notice, Tiles{std::move(tiles)}};
+  std::vector<std::string> unknown;
+  for (const Tile& tile : tiles)
+    if (tile.figure == kNoValue) unknown.push_back(tile.title);
+  std::erase_if(tiles, [](const Tile& tile) { return tile.figure == kNoValue; });
+  Blocks out;
+  if (!tiles.empty()) out.emplace_back(Tiles{std::move(tiles)});
+  if (!unknown.empty()) out.emplace_back(caption("Not captured: " + join(unknown) + "."));
+  return out;
 }
 
 std::vector<std::string> facts(const Run& run) {
@@ -355,12 +375,18 @@ std::vector<std::string> facts(const Run& run) {
   const std::string by = captured_by(run.provenance.tracer, run.provenance.meter);
   put(by.empty() ? "" : "captured by " + by);
   put(run.created_at);
+  put(run.name.empty() ? "" : run.run_id);  // else it is the title
+  return out;
+}
+
+Section words(const Run& run) {
+  Section out{"summary", "Summary", "In short"};
+  for (const std::string& sentence : executive_summary(run)) add(out.blocks, Paragraph{sentence, Role::kLead});
   return out;
 }
 
 Section summary(const Run& run) {
-  Section out{"summary", "Summary", "In short"};
-  for (const std::string& sentence : executive_summary(run)) add(out.blocks, Paragraph{sentence, Role::kLead});
+  Section out = words(run);
   List actions = action_list(run, false);
   if (!actions.items.empty()) add(out.blocks, Paragraph{strong("Actions, by what they save. Savings overlap; do not add them.")});
   add(out.blocks, std::move(actions));

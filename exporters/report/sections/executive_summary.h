@@ -81,6 +81,9 @@ std::vector<Recommendation> recommendations(const Run& run, std::size_t most);
 // The actions of a summary, numbered: what to do, what it saves, why, and on request the first suggestion for engineers.
 List action_list(const Run& run, bool for_engineers);
 
+// "It saves at most 3.8 ms of 4.3 ms per token, 79 % of the measured time."
+std::string worth_sentence(const Run& run, const Finding& finding);
+
 // The first finding to work on; nullptr where none asks for a change.
 const Finding* first_to_work_on(const Run& run);
 

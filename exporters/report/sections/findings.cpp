@@ -84,6 +84,16 @@ Card card(const Run& run, std::size_t number, const Finding& finding) {
   return out;
 }
 
+// " Same cause: 2, 3." Empty: no other finding is a part of this one.
+Text same_cause_text(const Run& run, const Finding& whole) {
+  Text out;
+  for (std::size_t i = 0; i < std::min(kMaxFindings, run.findings.size()); ++i)
+    if (whole_of(run, run.findings[i]) == &whole)
+      out += (out.empty() ? muted(" Same cause: ") : muted(", ")) + Text(std::to_string(i + 1), Inline::kPlain, "#" + finding_id(i));
+  return out.empty() ? out : out + muted(".");
+}
+
+// A page has one line for all that share a cause: the numbers of the others lead to their details.
 Table finding_table(const Run& run, RuleAbout about) {
   const bool measurement = about == RuleAbout::kMeasurement;
   const bool predicted = std::any_of(run.findings.begin(), run.findings.end(), prediction_of);
@@ -94,8 +104,10 @@ Table finding_table(const Run& run, RuleAbout about) {
     if ((finding.about == RuleAbout::kMeasurement) != measurement) continue;
     const Finding* whole = whole_of(run, finding);
     table.rows.push_back({Text(std::to_string(i + 1), Inline::kPlain, "#" + finding_id(i)), key_cell(finding.severity),
-                          whole == nullptr ? Text(title_of(finding)) : Text(title_of(finding)) + muted(part_text(run, *whole)),
+                          whole == nullptr ? Text(title_of(finding)) + same_cause_text(run, finding)
+                                           : Text(title_of(finding)) + muted(part_text(run, *whole)),
                           saving_cell(finding, predicted)});
+    table.rows.back().in_page = whole == nullptr || whole->about != finding.about;
   }
   table.text_rows = kTextFindings;
   return table;
@@ -122,7 +134,7 @@ Section findings(const Run& run) {
   if (all > kTextFindings) table.text_note = rest(kTextFindings);
   if (all > shown) table.foot.push_back({"", "", rest(shown)});
   out.blocks = {
-      Paragraph{"What is worth the most comes first, and below it what has the same cause. Savings are shares of the measured time. They "
+      Paragraph{"What is worth the most comes first, and with it what has the same cause. Savings are shares of the measured time. They "
                 "overlap; do not add them."},
       table};
   return out;

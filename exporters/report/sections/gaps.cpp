@@ -5,22 +5,14 @@
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/budget_bins.h"
 #include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/links.h"
 #include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {
 namespace {
 
-constexpr double kGapWorthTelling = 0.05;  // of a stage's wall: its idle time
 constexpr std::uint64_t kFewGapSamples = 4;
-
-bool has_gaps_to_tell(const Run& run, const StageEntry& stage) {
-  if (!stage.budget || stage.gaps.empty() || told_by_its_parts(run, stage)) return false;
-  const bool recurs = stage.gaps.front().kind == GapKind::kRecurring;
-  double share = 0;
-  for (const StageGap& gap : stage.gaps) share += gap.wall_share;
-  return recurs && share > kGapWorthTelling;
-}
 
 const char* gap_text(GapKind kind) {
   switch (kind) {
@@ -75,6 +67,7 @@ void add_gaps(const Run& run, const StageEntry& stage, Blocks& blocks) {
     table.rows.push_back({gap_text(gap.kind), blame_cell(gap), time_cell(gap.mean_ns),
                           gap.median_ns ? time_cell(*gap.median_ns) : Cell(kNoValue), count_cell(gap.windows), count_cell(gap.count),
                           share_cell(gap.wall_share), main_bin(gap), work_cell(gap.before), work_cell(gap.after)});
+    table.rows.back().id = gap_id(stage.name, table.rows.size() - 1);
     if (gap.kind == GapKind::kRecurring && gap.host && gap.host->samples >= kFewGapSamples) sentences.push_back(gap_sentence(stage, gap));
   }
   blocks.emplace_back(Heading{stage_title(run, stage.name)});
@@ -87,7 +80,7 @@ void add_gaps(const Run& run, const StageEntry& stage, Blocks& blocks) {
 Section recurring_gaps(const Run& run) {
   Section out{"gaps", "Gaps", "Recurring gaps of the GPU"};
   for (const StageEntry& stage : run.stages)
-    if (has_gaps_to_tell(run, stage)) add_gaps(run, stage, out.blocks);
+    if (shows_gaps(run, stage)) add_gaps(run, stage, out.blocks);
   if (out.blocks.empty()) return out;
   out.blocks.insert(out.blocks.begin(),
                     Paragraph{"The GPU's idle time in the windows of a stage. Gaps between the same work at the same place of the windows "

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/links.h"
 #include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
@@ -26,7 +27,7 @@ bool waits_long(const StageEntry& stage) {
 
 bool left_out(const Run& run, const StageEntry& stage) {
   if (!stage.host_code || told_by_its_parts(run, stage)) return true;
-  return !enough_samples(stage) && (wait_of(stage) <= 0 || !waits_long(stage));
+  return !shows_host_code(run, stage) && (wait_of(stage) <= 0 || !waits_long(stage));
 }
 
 std::string_view sampled_text(HostSampler sampler) {
@@ -209,7 +210,7 @@ std::string collections_text(const HostCode& code) {
 
 void add_stage(const Run& run, const StageEntry& stage, Blocks& blocks) {
   const HostCode& code = *stage.host_code;
-  blocks.emplace_back(Heading{stage_title(run, stage.name)});
+  blocks.emplace_back(Heading{stage_title(run, stage.name), host_code_id(stage.name)});
   blocks.emplace_back(Paragraph{wait_text(stage) + kinds_text(code) + function_sentence(code) + certainty_text(code)});
   BarChart chart;
   chart.bars.push_back(kinds_bar(stage));
@@ -240,7 +241,7 @@ Section host_code(const Run& run) {
   std::vector<const StageEntry*> too_few;
   for (const auto& stage : run.stages) {
     if (left_out(run, stage)) continue;
-    if (enough_samples(stage)) add_stage(run, stage, out.blocks);
+    if (shows_host_code(run, stage)) add_stage(run, stage, out.blocks);
     else too_few.push_back(&stage);
   }
   if (!out.blocks.empty())

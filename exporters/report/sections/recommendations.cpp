@@ -81,18 +81,6 @@ std::string predicted_worth(const Run& run, const Finding& finding) {
   return plain_saving_text(*prediction, generates(run) ? prediction->stage : stage_noun(prediction->stage));
 }
 
-// "It saves at most 3.8 ms of 4.3 ms per token, 79 % of the measured time." The share is of the traced time: it does not stand beside
-// an unprofiled one.
-std::string worth_sentence(const Run& run, const Finding& finding) {
-  if (const std::string worth = predicted_worth(run, finding); !worth.empty()) return "It " + worth + ".";
-  const std::string each = saved_each(run, finding);
-  const std::string share = !each.empty() && finding.gain_unprofiled ? "" : saved_share(finding);
-  if (!each.empty() || !share.empty()) return "It saves at most " + each + (each.empty() || share.empty() ? "" : ", ") + share + ".";
-  if (finding.gain_ns && std::isfinite(*finding.gain_ns))
-    return "It saves at most " + rough_time(*finding.gain_ns) + " over the whole profile.";
-  return finding.gain_note.empty() ? "What it saves is not known." : sentence(finding.gain_note);
-}
-
 // "Parts of it: …; …." What has the same cause in the same stage, in everyday words.
 std::string parts_sentence(const Run& run, const Recommendation& recommendation) {
   std::vector<std::string> parts;
@@ -106,6 +94,17 @@ std::string parts_sentence(const Run& run, const Recommendation& recommendation)
 }
 
 }  // namespace
+
+// The share is of the traced time: it does not stand beside an unprofiled one.
+std::string worth_sentence(const Run& run, const Finding& finding) {
+  if (const std::string worth = predicted_worth(run, finding); !worth.empty()) return "It " + worth + ".";
+  const std::string each = saved_each(run, finding);
+  const std::string share = !each.empty() && finding.gain_unprofiled ? "" : saved_share(finding);
+  if (!each.empty() || !share.empty()) return "It saves at most " + each + (each.empty() || share.empty() ? "" : ", ") + share + ".";
+  if (finding.gain_ns && std::isfinite(*finding.gain_ns))
+    return "It saves at most " + rough_time(*finding.gain_ns) + " over the whole profile.";
+  return finding.gain_note.empty() ? "What it saves is not known." : sentence(finding.gain_note);
+}
 
 List action_list(const Run& run, bool for_engineers) {
   List list{{}, true};

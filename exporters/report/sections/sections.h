@@ -10,10 +10,14 @@
 // The sections of report.md and report.html. One without blocks has nothing to say.
 namespace nl::exporters::report {
 
-Blocks overview(const Run& run);  // status, problems, the figures to see first
+Blocks overview(const Run& run);        // status, problems
+Blocks headline_tiles(const Run& run);  // of a page: the figures that people quote
 std::vector<std::string> facts(const Run& run);
 
-Section summary(const Run& run);
+Section first_screen(const Run& run);  // of a page: the median step, what is predicted of it, actions with links
+Section words(const Run& run);         // of a page: the sentences of the summary
+
+Section summary(const Run& run);      // the sentences and the actions
 Section findings(const Run& run);     // a line each
 Section what_if(const Run& run);      // what changes would bring, by a replay of the trace
 Section measurement(const Run& run);  // the findings about it

@@ -12,8 +12,6 @@
 namespace nl::exporters::report {
 namespace {
 
-constexpr std::size_t kMaxColumns = 200;
-
 std::string wall_tip(const std::string& name, const TimeSummary& time) {
   std::string percentiles;
   const auto add_known = [&](const char* title, const std::optional<Ns>& ns) {
@@ -95,19 +93,34 @@ std::string ranges_text(const StageEntry& stage) {
   return text;
 }
 
+// What evidence speaks of: launches and waits of a window on average, and the longest time without GPU work.
+void add_activity(const StageEntry& stage, Row& row) {
+  const StageActivity activity = stage.activity.value_or(StageActivity{});
+  const auto each = [&](std::uint64_t count) {
+    const auto mean = stage.activity ? ratio(static_cast<double>(count), static_cast<double>(stage.wall.count)) : std::nullopt;
+    return mean ? Cell(tokens_text(mean), mean) : Cell(kNoValue);
+  };
+  row.insert(row.end(), {each(activity.launches), each(activity.graph_launches), each(activity.sync_calls),
+                         time_cell_if(activity.longest_gap_ns > 0, static_cast<double>(activity.longest_gap_ns))});
+}
+
 void add_gpu_table(const Run& run, Blocks& blocks) {
   const bool any = std::any_of(run.stages.begin(), run.stages.end(),
                                [](const StageEntry& s) { return s.gpu_busy_ns || s.kernel_calls || s.tokens_per_s; });
   if (!any) return add(blocks, missing("GPU time of the stages: not captured."));
-  Table table{"GPU time of each stage",
-              texts({"Stage"}) + numbers({"GPU busy", "of wall", "GPU sum", "Kernels", "Tokens per window", "Tokens/s"})};
+  Table table{"GPU time of each stage", texts({"Stage"}) + numbers({"GPU busy", "of wall", "GPU sum", "Kernels"}) +
+                                            numbers({"Launches per window", "of them graphs", "Waits per window", "Longest gap"}, kWide) +
+                                            numbers({"Tokens per window", "Tokens/s"})};
   for (const auto& stage : run.stages) {
     // Work that a range launched may run on after its end, so that more than 100 % is possible.
     const bool comparable = stage.gpu_busy_ns && stage.wall.count > 0 && stage.open_ranges == 0;
     table.rows.push_back({text_cell(stage_title(run, stage.name)), time_cell(stage.gpu_busy_ns),
                           share_cell(comparable ? part_of(*stage.gpu_busy_ns, stage.wall.total_ns) : std::nullopt),
-                          time_cell(stage.gpu_sum_ns), stage.kernel_calls ? count_cell(*stage.kernel_calls) : Cell(kNoValue),
-                          Cell(tokens_text(stage.tokens_per_window), stage.tokens_per_window), figure_cell(stage.tokens_per_s)});
+                          time_cell(stage.gpu_sum_ns), stage.kernel_calls ? count_cell(*stage.kernel_calls) : Cell(kNoValue)});
+    add_activity(stage, table.rows.back());
+    table.rows.back().insert(table.rows.back().end(),
+                             {Cell(tokens_text(stage.tokens_per_window), stage.tokens_per_window), figure_cell(stage.tokens_per_s)});
+    table.rows.back().id = gpu_time_id(stage.name);
   }
   if (!generates(run)) drop_columns(table, {"Tokens per window", "Tokens/s"});
   blocks.emplace_back(Paragraph{"GPU busy counts overlapping work once, GPU sum counts it twice."});
@@ -140,30 +153,6 @@ std::string iterations_text(const Iterations& all) {
   const std::string warmup =
       all.warmup == 0 ? "none is warm-up" : plural(all.warmup, "is warm-up", "are warm-up") + " and left out of every figure";
   return fmt::format("{}; {}. Rule: {}.", plural(all.count, "iteration"), warmup, all.rule.empty() ? "none" : all.rule);
-}
-
-// Warm-up may take a hundred times as long: it must not flatten what was measured.
-double iteration_scale(const std::vector<Iteration>& list) {
-  Ns measured = 0, all = 0;
-  for (const auto& iteration : list) {
-    all = std::max(all, iteration.wall_ns);
-    if (!iteration.warmup) measured = std::max(measured, iteration.wall_ns);
-  }
-  return measured > 0 ? 1.15 * static_cast<double>(measured) : static_cast<double>(all);
-}
-
-ColumnChart::Column iteration_column(const Run& run, const Iteration& iteration, std::size_t number) {
-  ColumnChart::Column out;
-  out.tip = fmt::format("iteration {}{}: {} ({} ns)", number, iteration.warmup ? ", warm-up" : "",
-                        time_text(static_cast<double>(iteration.wall_ns)), iteration.wall_ns);
-  out.faded = iteration.warmup;
-  out.value = static_cast<double>(iteration.wall_ns);
-  for (const auto& [stage, ns] : iteration.stages) {
-    out.tip += fmt::format(", {} {}", stage_title(run, stage), time_text(static_cast<double>(ns)));
-    if (stage_kind(stage) == StageKind::kDecodeStep && iteration.stages.size() > 1) continue;  // inside decode
-    out.parts.push_back({static_cast<double>(ns), stage_colour(run, stage)});
-  }
-  return out;
 }
 
 constexpr const char* kCounterLegend =
@@ -269,19 +258,6 @@ Section stages(const Run& run) {
   return out;
 }
 
-Blocks iterations(const Run& run) {
-  const Iterations& all = run.iterations;
-  ColumnChart chart;
-  chart.scale = iteration_scale(all.list);
-  if (all.list.size() < 2 || chart.scale <= 0) return {};
-  const std::size_t shown = std::min(kMaxColumns, all.list.size());
-  chart.label = "Wall time of " + plural(shown, "iteration");
-  for (std::size_t i = 0; i < shown; ++i) chart.columns.push_back(iteration_column(run, all.list[i], i + 1));
-  return {Heading{"Iterations"}, Figure(std::move(chart)),
-          caption("Wall time of each iteration, by stage; warm-up is pale and may be cut off at the top." +
-                  (shown < all.count ? fmt::format(" The first {} of {}.", shown, all.count) : std::string()))};
-}
-
 Text activity_note(const Run& run) {
   return saw_gpu(run) ? why_not(run, {Code::kActivityDenied, Code::kActivityFailed}, "Not sampled", "sampling") : Text();
 }
@@ -290,8 +266,10 @@ Blocks counters(const Run& run) {
   Table table{"GPU counters", texts({"Stage", "Measured by"}) + numbers({"Windows", "Window on the GPU", "DRAM read", "DRAM written",
                                                                          "DRAM %", "SM active %", "Tensor %", "Occupancy %"})};
   for (const auto& stage : run.stages) {
+    const std::size_t first = table.rows.size();
     if (stage.counters && counted_any(*stage.counters)) table.rows.push_back(counted_row(run, stage));
     if (stage.sampling && stage.sampling->samples > 0) table.rows.push_back(sampled_row(run, stage));
+    if (table.rows.size() > first) table.rows[first].id = counters_id(stage.name);
   }
   List list;
   for (auto& note : counter_notes(run)) list.items.push_back({std::move(note)});

@@ -6,73 +6,22 @@
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/prediction_text.h"
 #include "exporters/report/text/run_text.h"
+#include "exporters/report/text/step_strip.h"
 
 namespace nl::exporters::report {
 namespace {
-
-struct StripKind {
-  const char* colour;
-  const char* name;
-};
-
-StripKind strip_kind(Binding what) {
-  switch (what) {
-    case Binding::kGpu: return {"b-compute", "GPU works"};
-    case Binding::kHostCode: return {"b-host", "host runs its code"};
-    case Binding::kLaunches: return {"b-latency", "host launches"};
-    case Binding::kWaits: return {"b-sync", "host waits"};
-  }
-  return {"", ""};
-}
-
-StripChart::Lane strip_lane(const char* title, const std::vector<StripPart>& parts) {
-  StripChart::Lane lane{title, {}};
-  for (const StripPart& part : parts) {
-    const StripKind kind = strip_kind(part.what);
-    lane.parts.push_back({part.start_ns, part.end_ns, kind.colour,
-                          fmt::format("{} for {}, from {}", kind.name, time_text(part.end_ns - part.start_ns), time_text(part.start_ns))});
-  }
-  return lane;
-}
-
-// "2.30 ms: GPU works 20 %, host runs its code 40 %": for those who hear it.
-std::string strip_shares(const WindowStrip& strip) {
-  std::string text = time_text(strip.length_ns) + ":";
-  const char* between = " ";
-  for (const Binding what : {Binding::kGpu, Binding::kHostCode, Binding::kLaunches, Binding::kWaits}) {
-    double sum_ns = 0;
-    for (const auto* parts : {&strip.host, &strip.gpu})
-      for (const StripPart& part : *parts)
-        if (part.what == what) sum_ns += part.end_ns - part.start_ns;
-    if (sum_ns <= 0) continue;
-    text += fmt::format("{}{} {}", between, strip_kind(what).name, share_text(ratio(sum_ns, strip.length_ns)));
-    between = ", ";
-  }
-  return text;
-}
-
-void add_strip(StripChart& chart, const char* title, const std::optional<WindowStrip>& strip) {
-  if (!strip || !(strip->length_ns > 0)) return;
-  chart.strips.push_back(
-      {title, time_text(strip->length_ns), strip->length_ns, {strip_lane("host", strip->host), strip_lane("GPU", strip->gpu)}});
-  chart.span_ns = std::max(chart.span_ns, strip->length_ns);
-  chart.label += fmt::format("; {} {}", title, strip_shares(*strip));
-}
 
 void add_strips(const Run& run, Blocks& blocks) {
   const WhatIf& result = *run.what_if;
   const std::string stage = stage_title(run, result.stage);
   StripChart chart;
   chart.label = "One " + stage;
-  add_strip(chart, "now", result.now);
-  add_strip(chart, "after", result.sequence.empty() ? std::nullopt : result.then);
+  if (result.now) add_window(chart, "now", *result.now);
+  if (result.then && !result.sequence.empty()) add_window(chart, "after", *result.then);
   if (chart.strips.empty()) return;
   const bool both = chart.strips.size() > 1;
   blocks.emplace_back(Figure(std::move(chart)));
-  Legend legend{{}, false};
-  for (const Binding what : {Binding::kHostCode, Binding::kLaunches, Binding::kWaits, Binding::kGpu})
-    legend.entries.push_back({strip_kind(what).colour, strip_kind(what).name, ""});
-  blocks.emplace_back(std::move(legend));
+  blocks.emplace_back(replay_legend());
   blocks.emplace_back(caption(both ? fmt::format("One {} of median length without the tracer's part, and the same one after {}.", stage,
                                                  changes_text(result.sequence.back()))
                                    : fmt::format("One {} of median length, without the tracer's part.", stage)));

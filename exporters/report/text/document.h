@@ -57,6 +57,7 @@ struct Cell {
   std::string tip;              // shown when pointed at
   std::string colour;           // a patch of it before the text: "b-starved"
   std::uint32_t indent = 0;
+  std::string brief = {};  // of a page: shown in the place of the text, which is for scripts
 
   Cell(const char* plain) : text(plain) {}
   Cell(std::string plain) : text(std::move(plain)) {}
@@ -92,6 +93,7 @@ inline std::vector<Column> operator+(std::vector<Column> left, const std::vector
 struct Row : std::vector<Cell> {
   using vector::vector;
   std::string id = {};                                         // of a page: "kernel-3"
+  bool in_page = true;                                         // false: a page says it in another row
   std::vector<std::pair<const char*, std::string>> data = {};  // what a page's script groups and filters by: {"kind", "gemm"}
 };
 
@@ -172,7 +174,8 @@ struct Legend {
     std::string colour, name, text;
   };
   std::vector<Entry> entries;
-  bool with_text = true;  // false: it explains a figure only, which Markdown leaves out
+  bool with_text = true;   // false: it explains a figure only, which Markdown leaves out
+  std::string title = {};  // what of the figure: "GPU"
 };
 
 struct Tile {  // a figure to see first
@@ -214,6 +217,7 @@ struct Bar {
   std::string figure;             // beside it
   std::string spoken;             // for those who hear it
   double tick = 0, far = 0;       // the median, and a line up to p99; 0: none
+  std::string id = {};            // of a page: "budget-decode"
 };
 struct BarChart {
   std::vector<Bar> bars;
@@ -227,8 +231,9 @@ struct ColumnChart {
     std::vector<Segment> parts;  // on top of each other
   };
   std::string label;
-  double scale = 0;  // as much as the full height stands for
+  double scale = 0;  // nanoseconds: as much as the full height stands for
   std::vector<Column> columns;
+  std::string unit = {};  // of what stands side by side: "iteration"
 };
 
 struct Explorer {     // the timeline that a page's script draws out of its data
@@ -283,6 +288,7 @@ struct StripChart {  // windows below each other on one scale of time, each with
   struct Part {
     double start_ns = 0, end_ns = 0;
     std::string colour, tip;
+    std::string label = {};  // inside, where it is wide enough
   };
   struct Lane {
     std::string title;
@@ -292,6 +298,7 @@ struct StripChart {  // windows below each other on one scale of time, each with
     std::string title, figure;
     double length_ns = 0;
     std::vector<Lane> lanes;
+    double low_ns = 0, high_ns = 0;  // of a predicted length: its interval; 0: none
   };
   double span_ns = 0;
   std::string label;

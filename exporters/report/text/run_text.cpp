@@ -146,6 +146,26 @@ bool told_by_its_parts(const Run& run, const StageEntry& stage) {
   return kind == StageKind::kDecode && has(StageKind::kDecodeStep);
 }
 
+bool shows_host_code(const Run& run, const StageEntry& stage) { return enough_samples(stage) && !told_by_its_parts(run, stage); }
+
+bool shows_gaps(const Run& run, const StageEntry& stage) {
+  constexpr double kWorthTelling = 0.05;  // of a stage's wall: its idle time
+  if (!stage.budget || stage.gaps.empty() || told_by_its_parts(run, stage)) return false;
+  const bool recurs = stage.gaps.front().kind == GapKind::kRecurring;
+  double share = 0;
+  for (const StageGap& gap : stage.gaps) share += gap.wall_share;
+  return recurs && share > kWorthTelling;
+}
+
+bool shows_counters(const StageEntry& stage) {
+  return (stage.counters && stage.counters->windows > 0) || (stage.sampling && stage.sampling->samples > 0);
+}
+
+bool shows_iterations(const Run& run) {
+  return run.iterations.list.size() > 1 &&
+         std::any_of(run.iterations.list.begin(), run.iterations.list.end(), [](const Iteration& each) { return each.wall_ns > 0; });
+}
+
 const StageEntry* step_stage(const Run& run) {
   const StageEntry* most = nullptr;
   for (const StageKind kind : {StageKind::kDecodeStep, StageKind::kDecode})

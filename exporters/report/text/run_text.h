@@ -36,6 +36,11 @@ std::string source_label(const Run& run);
 std::string stage_title(const Run& run, const std::string& name);
 // True for decode where its steps are shown, and for a request where its stages are: it would repeat what they say.
 bool told_by_its_parts(const Run& run, const StageEntry& stage);
+// Whether a page has more of the stage: the host's code in its waits, its recurring gaps, counters; and a chart of the iterations.
+bool shows_host_code(const Run& run, const StageEntry& stage);
+bool shows_gaps(const Run& run, const StageEntry& stage);
+bool shows_counters(const StageEntry& stage);
+bool shows_iterations(const Run& run);
 // The stage whose windows are steps: decode_step, else decode, else the one with the most windows; nullptr without any.
 const StageEntry* step_stage(const Run& run);
 // The unit of what the program does: its stage, nullptr where nothing repeats; a word for one, "training step"; and for what it does with

@@ -16,7 +16,8 @@ namespace {
 
 using namespace report;
 
-constexpr std::size_t kNumbersAlwaysShown = 3, kTextsAlwaysShown = 2;
+constexpr std::size_t kNumbersAlwaysShown = 3;
+constexpr std::size_t kTextsOfNarrow = 2, kTextsOfWide = 3, kWideTerminal = 72;  // what, where; and the verdict
 
 std::string plain(const Text& text) {
   std::string out;
@@ -32,11 +33,11 @@ std::vector<std::string> cells_of(const Table& table, const Row& row) {
   return cells;
 }
 
-TextTable text_table(const Table& table) {
+TextTable text_table(const Table& table, std::size_t width) {
   TextTable out;
   out.ruled = true;
   out.always_shown = kNumbersAlwaysShown;
-  out.texts_always_shown = kTextsAlwaysShown;
+  out.texts_always_shown = width >= kWideTerminal ? kTextsOfWide : kTextsOfNarrow;
   for (const Column& column : table.columns) {
     if (column.room == kWide) continue;
     out.head.push_back(column.title);
@@ -87,7 +88,7 @@ std::string TerminalWriter::operator()(const List& list) const {
 }
 
 std::string TerminalWriter::operator()(const Table& table) const {
-  const FittedTable shown = fitted(text_table(table), width_);
+  const FittedTable shown = fitted(text_table(table, width_), width_);
   std::string out = shown.text;
   if (!shown.left_out.empty()) out += line("not shown for lack of room: " + join(shown.left_out));
   return table.text_note.empty() ? out : out + line(table.text_note);
@@ -127,15 +128,43 @@ std::string TerminalWriter::joined(const Blocks& blocks) const {
   return out;
 }
 
+// A section of which there is nothing but the reason why there is nothing; nullptr: there is something.
+const Text* why_empty(const Section& section) {
+  const auto* only = section.blocks.size() == 1 ? std::get_if<Paragraph>(&section.blocks.front()) : nullptr;
+  return only != nullptr && only->role == Role::kMissing ? &only->text : nullptr;
+}
+
+// One line for each reason: "Energy, Clocks: not captured."
+class EmptySections {
+ public:
+  void add(const std::string& title, const std::string& why) {
+    const auto same = std::find_if(reasons_.begin(), reasons_.end(), [&](const auto& each) { return each.first == why; });
+    if (same == reasons_.end()) reasons_.push_back({why, {title}});
+    else same->second.push_back(title);
+  }
+  std::string text(const TerminalWriter& writer) const {
+    std::string out;
+    for (const auto& [why, titles] : reasons_) out += writer.line(fmt::format("- {}: {}", join(titles), why), 2);
+    return out;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons_;
+};
+
 }  // namespace
 
 std::string terminal_text(const Document& document, std::size_t width) {
   const TerminalWriter writer(width);
   std::string out = writer.joined(document.lead);
-  for (const Section& section : document.sections) {
-    const std::string body = section.drawn_only ? "" : writer.joined(section.blocks);
-    if (!body.empty()) out += fmt::format("{}{}\n{}", out.empty() ? "" : "\n", writer.line("# " + section.title), body);
-  }
+  const auto add = [&](const std::string& title, const std::string& body) {
+    if (!body.empty()) out += fmt::format("{}{}\n{}", out.empty() ? "" : "\n", writer.line("# " + title), body);
+  };
+  EmptySections empty;
+  for (const Section& section : document.sections)
+    if (const Text* why = why_empty(section)) empty.add(section.title, plain(*why));
+    else if (!section.drawn_only) add(section.title, writer.joined(section.blocks));
+  add("Nothing to show", empty.text(writer));
   return out;
 }
 

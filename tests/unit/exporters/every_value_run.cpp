@@ -607,6 +607,24 @@ Run every_value_run() {
                        .stages = {every_prediction(2770, Assumption::kHostKeepsPace, NoPrediction::kUnknownCard)},
                        .now = every_strip(2750),
                        .then = every_strip(2760)};
+  run.median_step = MedianStep{.stage = "stage 2780",
+                               .start_ns = 2781,
+                               .wall_ns = 2782,
+                               .windows = 2783,
+                               .budget = Budget{.wall_ns = 2784,
+                                                .gpu_compute_ns = 2785,
+                                                .exposed_copy_ns = 2787,
+                                                .queue_wait_ns = 2788,
+                                                .sync_blocked_ns = 2789,
+                                                .launch_starved_ns = 2790,
+                                                .other_host_ns = 2791,
+                                                .residual_ns = 2792,
+                                                .launch_latency_ns = 2793,
+                                                .communication_ns = 2786},
+                               .gpus = {StepGpu{.device = 2795, .pid = 2796, .end_ns = {2797}, .bins = {BudgetBin::kQueueWait}}},
+                               .gpus_left_out = 2798,
+                               .host_end_ns = {2799},
+                               .host = {Binding::kWaits}};
   run.abstentions = {Abstention{
       .rule = "rule 406", .scope = RuleScope::kOperator, .missing = {"missing 407"}, .why = "why 408", .command = "command 409"}};
   run.perturbation = Perturbation{.stages = {StageSlowdown{.profiler = PassKind::kCollector,

@@ -1,6 +1,9 @@
 // State in the page's address, so that a link shows what one saw: #v=FROM,TO (view), t=FROM,TO (chosen; alone it moves the view
-// too), pin=LANE,START, all in nanoseconds of the capture, as the report's text says them; step=N, with=M, q=TEXT; of tables NAME.sort and more, see table_tools.js.
+// too), pin=LANE,START, all in nanoseconds of the capture, as the report's text says them; step=N, with=M (counted from one), q=TEXT; fold=, top=, order= (lanes, see
+// lane_arrangement.js); of tables NAME.sort and more, see table_tools.js. With none of the first five the timeline is where it opens.
 // A plain #finding-2 is an anchor, as ever; beside state it is at=finding-2.
+import { numbered_step, step_number } from "./steps.js";
+
 /** @param {string} hash */
 export function state_of(hash) {
   const text = hash.slice(1);
@@ -94,9 +97,11 @@ export function written_range(range, start_ns) {
 }
 
 export class ExplorerAddress {
-  /** @param {Explorer} explorer @param {StepPicker} picker @param {Search} search @param {HTMLElement} element */
-  constructor(explorer, picker, search, element) {
+  /** @param {Explorer} explorer @param {HomeView} home @param {StepPicker} picker @param {Search} search @param {Timeline} timeline @param {HTMLElement} element */
+  constructor(explorer, home, picker, search, timeline, element) {
     this.explorer = explorer;
+    this.home = home;
+    this.timeline = timeline;
     this.picker = picker;
     this.search = search;
     this.element = element;
@@ -105,11 +110,12 @@ export class ExplorerAddress {
   }
 
   write() {
-    const { view, detail, selection, pin, step, other_step } = this.explorer, whole = view.from === 0 && view.to === detail.span, before = timeline_part(location.hash);
+    const { view, detail, selection, pin, step, other_step } = this.explorer, before = timeline_part(location.hash), here = this.home.here();
     write_address({
-      v: whole ? null : written_range(view, detail.start_ns), t: written_range(selection, detail.start_ns),
+      v: here ? null : written_range(view, detail.start_ns), t: here ? null : written_range(selection, detail.start_ns),
       pin: pin ? pin.lane + "," + (this.explorer.slice(pin).start + detail.start_ns) : null,
-      step: step >= 0 ? step : null, with: other_step >= 0 ? other_step : null, q: this.search.query || null,
+      step: step >= 0 && !here ? step_number(step) : null, with: other_step >= 0 ? step_number(other_step) : null, q: this.search.query || null,
+      ...this.timeline.arrangement.written(),
     });
     if (timeline_part(location.hash) !== before) write_address({ at: null });  // the reader went on
   }
@@ -118,12 +124,19 @@ export class ExplorerAddress {
   /** @param {boolean} [moved] */
   read(moved) {
     const state = address_state();
-    if (!state || moved === false) return;
+    this.timeline.arrangement.read(state);
+    this.timeline.arrange();
+    if (moved === false) return;
+    if (!state || !kTimelineKeys.some(key => state.has(key))) this.home.go();
+    else if (moved) this.forget();
+    if (!state) return;
     const { start_ns } = this.explorer.detail, chosen = range_of(state.get("t"), start_ns), view = range_of(state.get("v"), start_ns);
-    const step = state.has("step") ? Number(state.get("step")) : -1;
+    /** @param {string} key */
+    const numbered = key => state.has(key) ? numbered_step(Number(state.get(key))) : -1;
+    const step = numbered("step"), other = numbered("with");
     if (state.has("q") && state.get("q") !== this.search.query) this.search.look_for(state.get("q") || "");
     if (step >= 0) {
-      this.explorer.other_step = state.has("with") && this.picker.known(Number(state.get("with"))) ? Number(state.get("with")) : -1;
+      this.explorer.other_step = this.picker.known(other) ? other : -1;
       this.picker.pick(step);
     }
     if (chosen) this.explorer.select(chosen.from, chosen.to);
@@ -134,12 +147,18 @@ export class ExplorerAddress {
     if (about_timeline && !state.has("at") && (moved || !about_tables)) this.element.scrollIntoView({ block: "start" });
   }
 
+  // What was chosen before, and is not in the address that was gone to.
+  forget() {
+    Object.assign(this.explorer, { step: -1, other_step: -1, selection: null, pin: null });
+    for (const topic of /** @type {const} */ (["steps", "selection", "pin"])) this.explorer.tell(topic);
+  }
+
   /** @param {string | null} text */
   read_pin(text) {
     const { detail } = this.explorer, [lane, moment] = (text || "").split(",").map(Number), start = moment - detail.start_ns;
     if (!text || !detail.lanes[lane]) return;
-    for (const window of detail.windows_in(start, start + 1)) {
-      const data = detail.window_lanes(window).get(lane), index = data ? data.start.indexOf(start) : -1;
+    for (const [window, data] of detail.lists_of(lane, start, start + 1)) {
+      const index = data.start.indexOf(start);
       if (index >= 0) return this.explorer.pin_slice({ lane, window, index }, !location.hash.includes("v="));
     }
   }

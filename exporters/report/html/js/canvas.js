@@ -2,6 +2,7 @@ import { draw_axis, linear_scale } from "#surface";
 import { axis_labels } from "./time_text.js";
 
 const kPaperRatio = 3;  // 300 dots an inch
+export const kAxisHeight = 32;  // a line for the moment that labels count from, and one for the labels
 
 export function pixel_ratio() {
   return Math.max(document.documentElement.classList.contains("printing") ? kPaperRatio : 1, devicePixelRatio || 1);
@@ -32,6 +33,6 @@ export function draw_time_axis(group, view, start_ns, width, ticks_wanted) {
   const from = view.from + start_ns, to = view.to + start_ns, scale = linear_scale([from, to], [0, width]), ticks = scale.ticks(ticks_wanted);
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : to - from;
   const labels = axis_labels(from, to, step), edge = 24;  // a label that would be cut off is left out
-  draw_axis(group, "top", scale, ticks.filter(tick => scale(tick) > (labels.base ? 90 : edge) && scale(tick) < width - edge), labels.of);
+  draw_axis(group, "top", scale, ticks.filter(tick => scale(tick) > edge && scale(tick) < width - edge), labels.of);
   return { scale, ticks, base: labels.base };
 }

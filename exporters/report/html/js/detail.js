@@ -1,6 +1,7 @@
 // The capture as the page carries it (id detail-data: gzip, Base64): an overview in equal buckets of the whole capture, and
 // windows in which every slice is listed. Nothing is unpacked before it is drawn: a window's columns stay packed until then.
 import { device_of } from "./lane_layout.js";
+import { Stacks } from "./stacks.js";
 
 /** @param {string} base64 */
 function bytes_of(base64) {
@@ -10,13 +11,14 @@ function bytes_of(base64) {
   return bytes;
 }
 
-export async function read_detail() {
+/** @param {Bin[]} bins */
+export async function read_detail(bins) {
   const block = document.getElementById("detail-data");
   if (!block) return null;
   const packed = new Blob([bytes_of(block.textContent || "")]).stream();
   const data = await new Response(packed.pipeThrough(new window.DecompressionStream("gzip"))).json();
   block.remove();
-  return data.format === 1 ? new Detail(data) : null;
+  return data.format === 1 ? new Detail(data, bins) : null;
 }
 
 // Starts are stored as differences to the start before.
@@ -29,6 +31,7 @@ function running_sum(differences, start) {
 }
 
 const kMostRows = 8;
+const kBusyBins = new Set(["gpu_compute_ns", "communication_ns", "exposed_copy_ns"]);
 
 // Ranges contain each other, and calls may: each slice goes into the first row that is free when it starts, so that the slices
 // of a row follow each other and can be found by halving.
@@ -50,21 +53,28 @@ function rows_of(start, duration) {
 }
 
 export class Detail {
-  /** @param {DetailData} data */
-  constructor(data) {
+  /** @param {DetailData} data @param {Bin[]} [bins] */
+  constructor(data, bins = []) {
     this.start_ns = data.start_ns;
     this.timeline_only = Boolean(data.timeline_only);
     this.lanes_left_out = data.lanes_left_out || 0;
     this.slices_left_out = data.slices_left_out || 0;
-    this.names = data.names;
+    this.names = [...data.names, ...bins.map(bin => bin.title)];
+    this.first_bin_name = data.names.length;
+    this.bins = bins;
     this.sites = data.sites;
     this.sites_nearby = data.sites_nearby || [];
     this.sample_period_ns = data.sample_period_ns;
     this.operators = data.operators;
     this.layers = data.layers;
     this.kernels = data.kernels;
-    this.lanes = data.lanes;
+    this.kinds = data.kinds || [];
+    this.unit = data.unit ?? -1;
+    this.gaps = data.gaps || null;
+    this.stacks = new Stacks(data.samples, data.names, data.sample_period_ns);
     this.devices = data.devices;
+    /** @type {LaneInfo[]} */
+    this.lanes = [...data.lanes, ...budget_lanes(data), ...sample_lanes(data)];  // the address counts them in this order
     this.stages = data.stages;
     this.steps = data.steps;
     this.windows = data.windows;
@@ -90,15 +100,16 @@ export class Detail {
 
   /** @param {PackedBuckets} entry */
   unpacked_buckets(entry) {
-    const count = this.overview.count, busy = new Float64Array(count), slices = new Float64Array(count), name = new Int32Array(count).fill(-1);
+    const count = this.overview.count, busy = new Float64Array(count), slices = new Float64Array(count), name = new Int32Array(count).fill(-1), kind = new Int8Array(count).fill(-1);
     let bucket = 0;
     entry.bucket.forEach((step, i) => {
       bucket += step;
       busy[bucket] = entry.busy[i];
       slices[bucket] = entry.slices[i];
       name[bucket] = entry.name[i];
+      if (entry.kind) kind[bucket] = entry.kind[i];
     });
-    return { busy, slices, name };
+    return { busy, slices, name, kind };
   }
 
   // The slices of a window, by lane.
@@ -108,6 +119,7 @@ export class Detail {
     if (!lanes) {
       const window = this.windows[index];
       lanes = new Map(window.lanes.map((lane, position) => [lane.lane, this.unpacked_lane(lane, position, window.start)]));
+      for (const bins of this.window_bins(index)) lanes.set(this.budget_lane(bins.device), bins);
       this.unpacked.set(index, lanes);
     }
     return lanes;
@@ -123,7 +135,7 @@ export class Detail {
   // Of a slice that is listed.
   /** @param {Pin} pin */
   slices_of(pin) {
-    const slices = this.window_lanes(pin.window).get(pin.lane);
+    const slices = this.is_sampled(pin.lane) ? this.samples_of(pin.lane) : this.window_lanes(pin.window).get(pin.lane);
     if (!slices) throw new Error("lane " + pin.lane + " has no slices in window " + pin.window);
     return slices;
   }
@@ -140,11 +152,45 @@ export class Detail {
           start[i] = at + entry.d[i];
           at = start[i] + entry.dur[i];
         }
-        return { device: entry.device, start, duration: Float64Array.from(entry.dur), bin: entry.bin };
+        const rows = start.length > 0 ? [Int32Array.from(start.keys())] : [];
+        return { device: entry.device, start, duration: Float64Array.from(entry.dur), bin: entry.bin, what: Int32Array.from(entry.bin), rows, position: -1 };
       });
       this.unpacked_bins.set(index, bins);
     }
     return bins;
+  }
+
+  // What is listed of a lane in a range: windows in the order of time, each with its slices. Samples are listed over the whole capture.
+  /** @param {number} lane @param {number} from @param {number} to @returns {[window: number, data: LaneSlices][]} */
+  lists_of(lane, from, to) {
+    if (this.is_sampled(lane)) return [[-1, this.samples_of(lane)]];
+    return this.windows_in(from, to).flatMap(window => {
+      const data = this.window_lanes(window).get(lane);
+      /** @type {[window: number, data: LaneSlices][]} */
+      const found = data ? [[window, data]] : [];
+      return found;
+    });
+  }
+
+  /** @param {number} lane */
+  samples_of(lane) {
+    return this.stacks.slices(this.lanes[lane].place || 0);
+  }
+
+  /** @param {number} lane */
+  is_sampled(lane) {
+    return this.lanes[lane]?.kind === "samples";
+  }
+
+  /** @param {number} device */
+  budget_lane(device) {
+    return this.lanes.findIndex(lane => lane.kind === "bins" && lane.place === device);
+  }
+
+  /** @param {number} bin */
+  is_idle(bin) {
+    const { key } = this.bins[bin] || {};
+    return key !== undefined && !kBusyBins.has(key);
   }
 
   // Those that touch a range, as indices.
@@ -169,9 +215,11 @@ export class Detail {
     return this.is_gpu(lane) && what >= 0 ? this.kernels[what] : null;
   }
 
-  // As an index of names: a kernel's readable name; copies, sets and graphs are stored as ~name.
+  // As an index of names: a kernel's readable name; copies, sets and graphs are stored as ~name, bins and functions by their place.
   /** @param {number} lane @param {number} what */
   name_id(lane, what) {
+    if (this.lanes[lane].kind === "bins") return this.first_bin_name + what;
+    if (this.is_sampled(lane)) return this.stacks.functions[what].name;
     const kernel = this.kernel_of(lane, what);
     return kernel ? kernel.short : what < 0 ? ~what : what;
   }
@@ -197,6 +245,22 @@ export class Detail {
     });
     return most;
   }
+}
+
+/** @param {DetailData} data @returns {LaneInfo[]} */
+function budget_lanes({ devices, overview, windows }) {
+  return devices.flatMap(({ title, pid, device }, place) => {
+    const known = overview.bins[place] || windows.some(window => (window.bins || []).some(bins => bins.device === place));
+    /** @type {LaneInfo[]} */
+    const lane = known ? [{ kind: "bins", title: "Budget of " + title, pid, device, place }] : [];
+    return lane;
+  });
+}
+
+/** @param {DetailData} data @returns {LaneInfo[]} */
+function sample_lanes({ samples }) {
+  const what = samples && samples.sampler === "python" ? "Python" : "stacks";
+  return (samples ? samples.threads : []).map(({ title, pid, tid }, place) => ({ kind: "samples", title: title + ": " + what, pid, tid, place }));
 }
 
 // The first of a row's slices that ends after a moment.

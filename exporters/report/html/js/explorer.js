@@ -5,7 +5,7 @@ import { Palette } from "./palette.js";
 import { on_theme_change } from "./theme.js";
 
 export const kNarrowestView_ns = 40;
-const kGlide_ms = 160;
+const kGlide_ms = 160, kPause_ms = 180;
 
 export class Explorer {
   /** @param {Detail} detail @param {PageData} page_data */
@@ -26,7 +26,7 @@ export class Explorer {
     this.glide = {};
     /** @type {[Topic, () => void][]} */
     this.listeners = [];
-    this.after_pause = later(180, () => this.tell("pause"));
+    this.after_pause = later(kPause_ms, () => this.tell("pause"));
     this.frame = 0;
     on_theme_change(() => document.documentElement.classList.contains("printing") ? this.tell_drawing() : this.redraw());  // paper does not wait for a frame
   }
@@ -100,8 +100,8 @@ export class Explorer {
   // With a margin, so that the ends are seen.
   /** @param {number} from @param {number} to */
   show(from, to) {
-    const margin = Math.max(kNarrowestView_ns, (to - from) * 0.1);
-    this.move(from - margin, to + margin);
+    const { from: left, to: right } = with_margin(from, to);
+    this.move(left, right);
   }
 
   /** @param {number} from @param {number} to */
@@ -138,6 +138,12 @@ export class Explorer {
   get overlaid() {
     return this.step >= 0 && this.other_step >= 0 && this.other_step !== this.step;
   }
+}
+
+/** @param {number} from @param {number} to */
+export function with_margin(from, to) {
+  const margin = Math.max(kNarrowestView_ns, (to - from) * 0.1);
+  return { from: from - margin, to: to + margin };
 }
 
 // While the span changes at an even pace, the middle moves in proportion to it; where it stays, evenly.

@@ -1,12 +1,13 @@
 // The keyboard does all that the mouse does. Letters as in Perfetto; arrows go from slice to slice.
 import { first_ending_after } from "./detail.js";
 import { announce, typing } from "./dom.js";
+import { go_to_kind } from "./kind_steps.js";
 
 export const kKeysText = "W and S zoom, A and D move, / searches, N and Shift N go through the matches, left and right go to the next slice, " +
-  "up and down to the next lane, F fits the pinned slice, M selects its time, 0 shows the whole capture, Escape clears the search, then the pin, then the range.";
+  "up and down to the next lane, full stop and comma to the next slice of the same kind and the one before, F fits the pinned slice, M selects its time, 0 shows the whole capture, H the median step, Escape clears the search, then the pin, then the range.";
 
-/** @param {Explorer} explorer @param {Timeline} timeline @param {Search} search @param {HTMLElement} place */
-export function start_keys(explorer, timeline, search, place) {
+/** @param {Explorer} explorer @param {Timeline} timeline @param {Search} search @param {HTMLElement} place @param {() => void} go_home */
+export function start_keys(explorer, timeline, search, place, go_home) {
   const { canvas } = timeline;
   let over = false;
   timeline.element.addEventListener("pointerenter", () => over = true);
@@ -17,7 +18,8 @@ export function start_keys(explorer, timeline, search, place) {
     "+": () => explorer.zoom(0.5), "=": () => explorer.zoom(0.5), "-": () => explorer.zoom(2),
     0: () => explorer.move(0, explorer.detail.span),
     n: () => search.go(1), N: () => search.go(-1),
-    f: () => fit(explorer), m: () => mark(explorer),
+    f: () => fit(explorer), m: () => mark(explorer), h: go_home,
+    ".": () => go_to_kind(explorer, 1), ",": () => go_to_kind(explorer, -1),
   };
   // What was done last goes first.
   const clear = () => search.query ? search.look_for("") : explorer.pin ? explorer.pin_slice(null) : explorer.select(0, 0);
@@ -71,7 +73,7 @@ function next_slice(explorer, timeline, by) {
 
 /** @param {Explorer} explorer @param {Timeline} timeline @param {number} by */
 function next_lane(explorer, timeline, by) {
-  const items = timeline.layout.items.filter(item => item.kind !== "bins" && !item.overlaid);
+  const items = timeline.layout.items.filter(item => !item.overlaid);
   const { pin } = explorer, at = pin ? items.findIndex(item => item.lane === pin.lane) : -1;
   const middle = pin ? explorer.slice(pin).start : undefined;
   for (let i = at + by; i >= 0 && i < items.length; i += by)
@@ -81,9 +83,9 @@ function next_lane(explorer, timeline, by) {
 /** @param {Explorer} explorer @param {LaneItem | undefined} item @param {number} [moment] */
 function pin_nearest(explorer, item, moment) {
   const { detail, view } = explorer, time = moment === undefined ? view.from : moment;
-  for (const window of detail.windows_in(view.from, view.to)) {
-    const data = item && detail.window_lanes(window).get(item.lane);
-    if (!item || !data || data.rows.length === 0) continue;
+  if (!item) return false;
+  for (const [window, data] of detail.lists_of(item.lane, view.from, view.to)) {
+    if (data.rows.length === 0) continue;
     const row = data.rows[0], at = Math.min(row.length - 1, first_ending_after(data, row, time));
     explorer.pin_slice({ lane: item.lane, window, index: row[at] }, true);
     return true;

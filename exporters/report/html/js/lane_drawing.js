@@ -3,6 +3,7 @@
 import { plural } from "./count_text.js";
 import { first_ending_after } from "./detail.js";
 import { Columns, kColumn, shortened, Stacks } from "./merged_columns.js";
+import { kKernelKinds } from "./palette.js";
 import { share_text, time_text } from "./time_text.js";
 
 const kRoomForName = 28;
@@ -36,6 +37,7 @@ export class LaneDrawing {
 
   /** @param {LaneItem} item */
   lane(item) {
+    if (item.kind === "samples") return this.rows(item, this.detail.samples_of(item.lane));
     const exact = this.detail.windows_in(this.from, this.to).filter(index => this.shows_slices(this.detail.windows[index]));
     for (const [from, to] of gaps_between(exact.map(index => this.detail.windows[index]), this.from, this.to))
       item.kind === "bins" ? this.bin_buckets(item, from, to) : this.buckets(item, from, to);
@@ -51,8 +53,13 @@ export class LaneDrawing {
   /** @param {LaneItem} item @param {number} index */
   window_slices(item, index) {
     const data = this.detail.window_lanes(index).get(item.lane);
-    if (!data) return;
-    data.rows.forEach((row, depth) => this.row(item, data, row, item.top + depth * item.row_height));
+    if (data) this.rows(item, data);
+  }
+
+  // Of a folded lane all lie in one.
+  /** @param {LaneItem} item @param {LaneSlices} data */
+  rows(item, data) {
+    data.rows.forEach((row, depth) => this.row(item, data, row, item.top + (item.folded ? 0 : depth) * item.row_height));
   }
 
   /** @param {LaneItem} item @param {LaneSlices} data @param {Int32Array} row @param {number} top */
@@ -74,7 +81,7 @@ export class LaneDrawing {
   // While something is searched for, all else.
   /** @param {number} lane @param {number} what @param {LaneSlices} [data] @param {number} [index] */
   faded(lane, what, data, index) {
-    return this.matches !== null && !this.matches.has_slice(lane, what) && !(data && this.matches.has_operator(data, index || 0));
+    return this.matches !== null && !(data ? this.matches.has(lane, data, index || 0) : this.matches.has_slice(lane, what));
   }
 
   /**
@@ -108,7 +115,7 @@ export class LaneDrawing {
       if (!buckets.busy[bucket]) continue;
       const start = Math.max(from, bucket * size), end = Math.min(to, (bucket + 1) * size), share = buckets.busy[bucket] / size;
       const what = this.detail.is_gpu(item.lane) ? ~buckets.name[bucket] : buckets.name[bucket];
-      const colour = this.bucket_colour(item, buckets.name[bucket]), wide = (end - start) * this.scale;
+      const colour = this.bucket_colour(item, buckets, bucket), wide = (end - start) * this.scale;
       if (wide < kColumn) columns.add(this.x(start), wide * share, colour, this.faded(item.lane, what), wide);
       else this.bucket(this.x(start), wide, share, item, colour, buckets, bucket);
     }
@@ -128,12 +135,11 @@ export class LaneDrawing {
     context.fillText(shortened(context, bucket_text(this.detail, item, buckets, bucket), wide - 8), left + 4, item.top + 9);
   }
 
-  // A bucket knows the name of its largest; the kernel of that name has a kind.
-  /** @param {LaneItem} item @param {number} name */
-  bucket_colour(item, name) {
-    if (!this.detail.is_gpu(item.lane)) return this.palette.of_slice(this.detail, item.lane, name);
-    const kernel = this.detail.kernels_by_name.get(name);
-    return this.palette.kinds[kernel ? kernel.kind : "copy"] || this.palette.kinds.other;
+  // A bucket of the GPU knows the kind with most of its time; older data only the name of its longest.
+  /** @param {LaneItem} item @param {Buckets} buckets @param {number} bucket */
+  bucket_colour(item, buckets, bucket) {
+    if (!this.detail.is_gpu(item.lane)) return this.palette.of_slice(this.detail, item.lane, buckets.name[bucket]);
+    return this.palette.kinds[bucket_kind(this.detail, buckets, bucket)] || this.palette.kinds.other;
   }
 
   /** @param {LaneItem} item @param {number} index */
@@ -175,7 +181,23 @@ export class LaneDrawing {
 export function bucket_text(detail, item, buckets, bucket) {
   const name = detail.short_name(buckets.name[bucket]), count = buckets.slices[bucket];
   if (item.kind === "ranges") return name;
-  return (count > 0 ? plural(count, "slice") + ", " : "") + share_text(buckets.busy[bucket], detail.overview.bucket_ns) + " busy, most: " + name;
+  const kind = buckets.kind[bucket] >= 0 ? "mostly " + kKernelKinds[bucket_kind(detail, buckets, bucket)] + ", longest: " : "most: ";
+  return (count > 0 ? plural(count, "slice") + ", " : "") + share_text(buckets.busy[bucket], detail.overview.bucket_ns) + " busy, " + kind + name;
+}
+
+/** @param {Detail} detail @param {Buckets} buckets @param {number} bucket */
+function bucket_kind(detail, buckets, bucket) {
+  if (buckets.kind[bucket] >= 0) return detail.kinds[buckets.kind[bucket]];
+  const kernel = detail.kernels_by_name.get(buckets.name[bucket]);
+  return kernel ? kernel.kind : "copy";
+}
+
+// "93 % launch-starved, 7.0 % GPU compute" of a bucket of a budget.
+/** @param {Detail} detail @param {number} device @param {number} bucket */
+export function bins_text(detail, device, bucket) {
+  const bins = detail.overview.bins[device] || [], size = detail.overview.bucket_ns;
+  const parts = [...bins.keys()].filter(bin => bins[bin][bucket] > 0).sort((a, b) => bins[b][bucket] - bins[a][bucket]);
+  return parts.map(bin => share_text(bins[bin][bucket], size) + " " + detail.bins[bin].title).join(", ");
 }
 
 // What the windows leave out of a range.

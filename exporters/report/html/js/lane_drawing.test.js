@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { bucket_text, first_after, gaps_between, LaneDrawing } from "./lane_drawing.js";
+import { bins_text, bucket_text, first_after, gaps_between, LaneDrawing } from "./lane_drawing.js";
 import { lane_entries, lane_layout } from "./lane_layout.js";
 import { Palette } from "./palette.js";
 import { drawn_context } from "./testing/drawn.js";
-import { sample_detail } from "./testing/sample_detail.js";
+import { Detail } from "./detail.js";
+import { kSampleBins, sample_data, sample_detail, sampled_detail } from "./testing/sample_detail.js";
 
 test("gaps are what the windows leave out of a range, in any order and overlapping", () => {
   assert.deepEqual(gaps_between([{ start: 50, end: 70 }, { start: 10, end: 20 }, { start: 60, end: 80 }], 0, 100), [[0, 10], [20, 50], [80, 100]]);
@@ -23,8 +24,35 @@ test("a bucket says how much is in it; of ranges the name says all", () => {
   assert.equal(bucket_text(detail, { kind: "ranges" }, buckets, 2), "cudaLaunchKernel");
 });
 
-function drawn(from, to, width) {
-  const detail = sample_detail(), context = drawn_context(), palette = new Palette({ bins: [{ colour: "b-a" }, { colour: "b-b" }] }, () => name => name);
+test("a bucket of the GPU says and shows the kind with most of its time, a budget's its bins", () => {
+  const data = sample_data();
+  data.kinds = ["gemm", "attention"];
+  data.overview.lanes.push({ lane: 1, bucket: [2], busy: [400], slices: [9], name: [1], kind: [1] });
+  const detail = new Detail(data, kSampleBins);
+  assert.equal(bucket_text(detail, { kind: "gpu" }, detail.lane_buckets.get(1), 2), "9 slices, 80 % busy, mostly attention, longest: gemm");
+  assert.equal(bins_text(detail, 0, 0), "80 % launch-starved, 20 % GPU compute");
+  const { drawing, context, item } = drawn(0, 4000, 4000, detail);
+  drawing.buckets(item("GPU 0, stream 7"), 1000, 1500);
+  assert.deepEqual(context.rects.map(([colour]) => colour), ["kind-attention"]);
+});
+
+test("samples are drawn over the whole capture, also where no window lists slices", () => {
+  const { drawing, context, item } = drawn(0, 4000, 4000, sampled_detail());
+  drawing.lane(item("thread: Python"));
+  assert.deepEqual(context.rects.map(([, left, , width]) => [left, width]), [[950, 99.5], [1050, 99.5], [1450, 299.5], [1750, 99.5], [3000, 99.5]]);
+  assert.deepEqual(context.texts, ["main", "put", "audit", "put", "main"]);
+});
+
+test("a folded lane is one thin row", () => {
+  const detail = sample_detail(), { drawing, context } = drawn(1000, 2000, 1000), entries = lane_entries(detail).map(entry => ({ ...entry, folded: true }));
+  const { items } = lane_layout(detail, entries, false, false);
+  drawing.lane(items[0]);
+  assert.ok(items.every(item => item.rows === 1 && item.height === 15));
+  assert.equal(new Set(context.rects.map(([, , top]) => top)).size, 1);
+});
+
+function drawn(from, to, width, detail = sample_detail()) {
+  const context = drawn_context(), palette = new Palette({ bins: [{ colour: "b-a" }, { colour: "b-b" }] }, () => name => name);
   const drawing = new LaneDrawing(context, detail, palette, { from, to }, width, 0, null, ["A", "B"]);
   const { items } = lane_layout(detail, lane_entries(detail), false, false);
   return { drawing, context, item: title => items.find(item => item.title === title) };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { busiest_entries, device_of, kTitleHeight, lane_entries, lane_layout } from "./lane_layout.js";
+import { busiest_entries, device_of, has_anything, kTitleHeight, lane_entries, lane_layout } from "./lane_layout.js";
 import { Detail } from "./detail.js";
-import { sample_data, sample_detail } from "./testing/sample_detail.js";
+import { sample_data, sample_detail, sampled_detail } from "./testing/sample_detail.js";
 
 test("a stream belongs to the GPU as its process uses it", () => {
   const lanes = [{ kind: "gpu", device: 1, pid: 7 }, { kind: "gpu", device: 1 }, { kind: "gpu", device: 2 }];
@@ -15,7 +15,7 @@ test("a stream belongs to the GPU as its process uses it", () => {
 test("ranges come first, then calls, then each device's budget and streams", () => {
   const entries = lane_entries(sample_detail());
   assert.deepEqual(entries.map(entry => entry.title), ["thread: ranges", "thread: CUDA calls", "Budget of GPU 0", "GPU 0, stream 7", "GPU 0, stream 8"]);
-  assert.deepEqual(entries.map(entry => entry.lane), [2, 0, -1, 1, 3]);
+  assert.deepEqual(entries.map(entry => entry.lane), [2, 0, 4, 1, 3]);
   assert.equal(entries[2].device, 0);
 });
 
@@ -50,4 +50,21 @@ test("on a narrow page titles have room above, and an overlaid step repeats each
   assert.equal(lane_layout(detail, entries, true, false).items[0].top, 4 + kTitleHeight);
   const { items } = lane_layout(detail, entries, false, true);
   assert.deepEqual(items.map(item => [item.top, item.overlaid]), [[4, false], [41, true]]);
+});
+
+test("a lane is empty where neither its slices nor its buckets have anything", () => {
+  const detail = sample_detail(), entries = new Map(lane_entries(detail).map(entry => [entry.title, entry]));
+  const empty = (title, from, to) => !has_anything(detail, entries.get(title), from, to);
+  assert.equal(empty("GPU 0, stream 8", 1000, 2000), false);
+  assert.equal(empty("GPU 0, stream 8", 1500, 2000), true);  // listed, and nothing there
+  assert.equal(empty("thread: CUDA calls", 1200, 3000), false);  // in a bucket
+  assert.equal(empty("thread: CUDA calls", 2500, 4000), true);
+  assert.equal(empty("Budget of GPU 0", 2500, 4000), false);
+});
+
+test("a thread that is sampled nearby keeps its lane: samples are rare", () => {
+  const detail = sampled_detail(), entry = lane_entries(detail).find(each => each.kind === "samples");
+  detail.sample_period_ns = 10;
+  assert.equal(has_anything(detail, entry, 2100, 2200), false);
+  assert.equal(has_anything(detail, entry, 2000, 2900), true);  // 100 ns before the next: ten periods
 });

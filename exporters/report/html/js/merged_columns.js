@@ -1,7 +1,7 @@
 export const kColumn = 2;  // pixels
 
 // Slices too narrow to draw, gathered in columns of kColumn pixels. A column's height is the share of it that is filled, and
-// its colour that of the slice with most of it.
+// its colour the one that most of it has: of kernels that is a kind, not one kernel.
 export class Columns {
   /** @param {Pick<LaneDrawing, "context">} drawing @param {number} top @param {number} height */
   constructor(drawing, top, height) {
@@ -10,8 +10,8 @@ export class Columns {
     this.height = height;
     this.at = -1;
     this.filled = 0;
-    this.largest = 0;
-    this.colour = "";
+    /** @type {Map<string, number>} */
+    this.colours = new Map();
     this.faded = true;
   }
 
@@ -32,20 +32,29 @@ export class Columns {
     }
     this.filled += wide;
     this.faded = this.faded && faded;
-    if (wide <= this.largest) return;
-    this.largest = wide;
-    this.colour = colour;
+    this.colours.set(colour, (this.colours.get(colour) || 0) + wide);
+  }
+
+  main_colour() {
+    let most = -1, main = "";
+    for (const [colour, wide] of this.colours) {
+      if (wide <= most) continue;
+      most = wide;
+      main = colour;
+    }
+    return main;
   }
 
   finish() {
     if (this.filled > 0) {
       const { context } = this.drawing, high = Math.max(0.75, this.height * Math.min(1, this.filled / kColumn));
       context.globalAlpha = this.faded ? 0.2 : 1;
-      context.fillStyle = this.colour;
+      context.fillStyle = this.main_colour();
       context.fillRect(this.at * kColumn, this.top + this.height - high, kColumn, high);
       context.globalAlpha = 1;
     }
-    this.filled = this.largest = 0;
+    this.filled = 0;
+    this.colours.clear();
     this.faded = true;
   }
 }

@@ -15,6 +15,14 @@ test("a column is as high as the share of it that is filled, in the colour of th
   assert.ok(Math.abs(top - 20) < 1e-9);     // it stands on the foot
 });
 
+test("many small slices of one colour outweigh a larger one of another", () => {
+  const context = drawn_context(), columns = new Columns({ context }, 0, 10);
+  columns.add(0, 0.4, "blue", false);
+  for (let i = 0; i < 3; ++i) columns.add(0.4 + i * 0.2, 0.2, "red", false);
+  columns.finish();
+  assert.deepEqual(context.rects.map(([colour]) => colour), ["red"]);
+});
+
 test("a slice over the edge of a column is shared between two", () => {
   const context = drawn_context(), columns = new Columns({ context }, 0, 10);
   columns.add(1.5, 1, "red", false);

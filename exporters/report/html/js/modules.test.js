@@ -5,12 +5,10 @@ import test from "node:test";
 
 const folder = new URL("./", import.meta.url);
 const names = readdirSync(folder).filter(name => name.endsWith(".js") && !name.endsWith(".test.js"));
-const surfaces = ["surface_d3.js", "surface_none.js"];
-
 // Sample: import { make, make_svg } from "./dom.js";
 const imports = new Map(names.map(name => {
   const from = [...readFileSync(new URL(name, folder), "utf8").matchAll(/^(?:import|export) [^;]*? from "([^"]+)";$/gm)].map(([, path]) => path);
-  return [name, from.flatMap(path => path === "#surface" ? surfaces : path.startsWith("./") ? [path.slice(2)] : [])];
+  return [name, from.flatMap(path => path === "#surface" ? ["surface.js"] : path.startsWith("./") ? [path.slice(2)] : [])];
 }));
 
 function circle_from(name, path) {
@@ -34,6 +32,6 @@ test("every module is part of the page", () => {
 });
 
 test("a module can be loaded alone and without a page: it does nothing before it is called", async () => {
-  const needs_more = ["start.js", "d3.js", "surface_d3.js"];  // the first acts, the others need d3
+  const needs_more = ["start.js", "d3.js", "surface.js"];  // the first acts, the others need d3
   for (const name of names.filter(each => !needs_more.includes(each))) await import("./" + name);
 });

@@ -1,19 +1,19 @@
 // The strip over the whole capture: how busy the GPUs are, which stage runs when, and the part of it that is in view.
 import { brush_surface } from "#surface";
-import { draw_time_axis, fitted_context, pixel_ratio } from "./canvas.js";
+import { draw_time_axis, fitted_context, kAxisHeight, pixel_ratio } from "./canvas.js";
 import { make, make_svg } from "./dom.js";
 
-const kStripHeight = 40, kStageBand = 8, kStripAxis = 20;
+const kStripHeight = 40, kStageBand = 8;
 
 export class OverviewStrip {
   /** @param {Explorer} explorer */
   constructor(explorer) {
     this.explorer = explorer;
     this.canvas = make("canvas", { "aria-hidden": "true" });
-    this.axis = make_svg("g", { class: "axis-lines", transform: "translate(0," + (kStripAxis - 2) + ")" });
-    this.base = make_svg("text", { class: "axis-base", x: 0, y: 9 });
+    this.axis = make_svg("g", { class: "axis-lines", transform: "translate(0," + (kAxisHeight - 2) + ")" });
+    this.base = make_svg("text", { class: "axis-base", x: 0, y: 10 });
     this.svg = make_svg("svg", { class: "strip-front", "aria-hidden": "true" });
-    this.element = make("div", { class: "strip" }, make_svg("svg", { class: "strip-axis", "aria-hidden": "true", height: kStripAxis }, this.axis, this.base),
+    this.element = make("div", { class: "strip" }, make_svg("svg", { class: "strip-axis", "aria-hidden": "true", height: kAxisHeight }, this.axis, this.base),
                         make("div", { class: "strip-body" }, this.canvas, this.svg));
     this.show_view = brush_surface(this.svg, (from, to) => this.chosen(from, to));
     this.drawn_for = "";

@@ -63,6 +63,8 @@ export class Palette {
     if (kernel) return this.kinds[kernel.kind] || this.kinds.other;
     const kind = detail.lanes[lane].kind, name = detail.name_of(lane, what);
     if (kind === "gpu") return this.kinds.copy;
+    if (kind === "bins") return this.bins[what];
+    if (kind === "samples") return this.stage(what);
     if (kind === "api") return this.of_call(name);
     return this.of_range(detail, name);
   }

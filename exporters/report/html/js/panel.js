@@ -1,9 +1,13 @@
 // What is known of the pinned slice, with links to what it belongs to.
 import { count_text, plural } from "./count_text.js";
 import { announce, button, copy_text, make } from "./dom.js";
+import { is_idle_pin } from "./idle.js";
+import { say_idle } from "./idle_facts.js";
+import { go_to_kind } from "./kind_steps.js";
 import { launch_pairs } from "./launches.js";
 import { kKernelKinds } from "./palette.js";
 import { merged_count } from "./range_sums.js";
+import { step_at } from "./steps.js";
 import { moment_text, time_text } from "./time_text.js";
 
 export class SlicePanel {
@@ -23,7 +27,8 @@ export class SlicePanel {
     const facts = this.facts(pin), title = this.title(pin);
     const copied = () => copy_text([title, ...facts.map(([name, , text]) => name + ": " + text)].join("\n"));
     this.element.replaceChildren(
-      make("div", { class: "panel-head" }, make("h3", {}, title), button("Copy", "Copy what is known of this slice", copied, { class: "copy" }),
+      make("div", { class: "panel-head" }, make("h3", {}, title), button("\u2039", "The one before of its kind", () => go_to_kind(this.explorer, -1), { class: "kind-before", "data-tip": "Before it, of its kind: ," }),
+           button("\u203a", "The next of its kind", () => go_to_kind(this.explorer, 1), { class: "kind-next", "data-tip": "Next of its kind: ." }), button("Copy", "Copy what is known of this slice", copied, { class: "copy" }),
            button("\u00d7", "Unpin", () => this.explorer.pin_slice(null))),
       make("dl", { class: "slice-facts" }, ...facts.flatMap(([name, shown]) => [make("dt", {}, name), make("dd", {}, ...[shown].flat())])));
     announce(title + ", " + facts.slice(0, 2).map(([name, , text]) => name + " " + text).join(", "));
@@ -48,6 +53,8 @@ export class SlicePanel {
     say(merged > 1 ? "Extent" : "Duration", time_text(duration));
     if (merged > 1) say("Merged", "the longest of " + plural(merged, "slice") + " that run.json merges, gaps included");
     say("Start", moment_text(start + detail.start_ns) + this.in_step(start));
+    if (is_idle_pin(detail, pin)) say_idle(this.explorer, pin, say, each => this.go(each));
+    if (detail.is_sampled(pin.lane)) this.say_sampled(say, pin);
     say("Lane", detail.lanes[pin.lane].title);
     for (const [call, launched] of launch_pairs(this.explorer, pin).slice(0, 8)) this.say_launch(say, pin, call, launched);
     if (kernel) this.say_kernel(say, kernel);
@@ -64,6 +71,19 @@ export class SlicePanel {
   /** @param {Say} say @param {string} title @param {number | undefined} name */
   say_name(say, title, name) {
     if (name !== undefined) say(title, this.explorer.detail.names[name], make("code", {}, this.explorer.detail.names[name]));
+  }
+
+  // The stacks of a stretch of samples, the most frequent one in full.
+  /** @param {Say} say @param {Pin} pin */
+  say_sampled(say, pin) {
+    const { stacks, lanes } = this.explorer.detail, data = stacks.slices(lanes[pin.lane].place || 0), from = data.first[pin.index], count = data.count[pin.index];
+    /** @type {Map<number, number>} */
+    const seen = new Map();
+    for (let i = from; i < from + count; ++i) seen.set(data.stack[i], (seen.get(data.stack[i]) || 0) + 1);
+    const [[stack, samples]] = [...seen].sort((a, b) => b[1] - a[1]), lines = stacks.lines_of(stack), { what } = this.explorer.slice(pin);
+    say("Samples", plural(count, "sample") + ", one about every " + time_text(stacks.period_ns) + (stacks.thinned_text ? "; listed: " + stacks.thinned_text : ""));
+    say("In all", plural(stacks.by_function()[what].samples, "sample") + " have " + stacks.function_text(what) + " in their stack");
+    say(seen.size > 1 ? "Stack of " + count_text(samples) + " of them" : "Stack", lines.join(" < "), make("ol", { class: "plain stack" }, ...lines.map(line => make("li", {}, make("code", {}, line)))));
   }
 
   // A sample tells the line of a call only where no other call lies between.
@@ -117,15 +137,6 @@ export class SlicePanel {
     const present = links.filter(([id]) => document.getElementById(id));
     if (present.length > 0) say("See", present.map(([, text]) => text).join(", "), present.flatMap(([id, text], i) => [i ? ", " : "", make("a", { href: "#" + id }, text)]));
   }
-}
-
-// The step that runs at a moment: the innermost, which starts last.
-/** @param {Steps} steps @param {number} moment */
-export function step_at(steps, moment) {
-  let found = -1;
-  for (let i = 0; i < steps.start.length; ++i)
-    if (steps.start[i] <= moment && moment < steps.start[i] + steps.wall[i] && (found < 0 || steps.start[i] >= steps.start[found])) found = i;
-  return found;
 }
 
 /** @param {Explorer} explorer @param {number} moment */

@@ -1,7 +1,9 @@
 // What lies under the pointer, and what a press does there: a click pins, Shift and drag (or a drag on the ruler) chooses a range.
 import { plural } from "./count_text.js";
 import { first_ending_after } from "./detail.js";
-import { bucket_text, first_after } from "./lane_drawing.js";
+import { idle_tip } from "./idle_facts.js";
+import { is_idle_pin } from "./idle.js";
+import { bins_text, bucket_text } from "./lane_drawing.js";
 import { merged_count } from "./range_sums.js";
 import { moment_text, time_text } from "./time_text.js";
 import { hide_tip, show_tip } from "./tips.js";
@@ -14,9 +16,11 @@ function time_at_pixel(timeline, x) {
   return from + x / timeline.canvas.clientWidth * (to - from);
 }
 
+// Pinned lanes lie over the others, and come first.
 /** @param {Timeline} timeline @param {number} y */
 function item_at(timeline, y) {
-  return timeline.layout.items.find(item => y >= item.top - 1 && y < item.top + item.height + 1);
+  const { items, pinned_height } = timeline.layout, below_pinned = y >= timeline.scrolled + pinned_height;
+  return items.find(item => y >= item.top - 1 && y < item.top + item.height + 1 && (item.pinned || below_pinned));
 }
 
 /** @param {Timeline} timeline @param {number} x @param {number} y @returns {Found | null} */
@@ -24,20 +28,19 @@ function found_at(timeline, x, y) {
   const item = item_at(timeline, y), { explorer } = timeline, { detail } = explorer;
   if (!item) return null;
   const time = time_at_pixel(timeline, x) + (item.overlaid ? explorer.overlay_shift : 0);
-  const near = kNear_px / timeline.canvas.clientWidth * (explorer.view.to - explorer.view.from);
-  const window = detail.window_around(time, time);
-  if (item.kind === "bins") return { item, time, bin: window < 0 ? null : bin_at(detail, window, item.device, time) };
-  const row = Math.floor((y - item.top) / item.row_height), index = window < 0 ? -1 : slice_at(detail, window, item.lane, row, time, near);
-  if (index >= 0) return { item, time, pin: { lane: item.lane, window, index } };
+  const near = item.kind === "bins" || item.kind === "samples" ? 0 : kNear_px / timeline.canvas.clientWidth * (explorer.view.to - explorer.view.from);
+  for (const [window, data] of detail.lists_of(item.lane, time, time + 1)) {
+    const rows = item.folded ? data.rows : [data.rows[Math.floor((y - item.top) / item.row_height)]];
+    const index = Math.max(-1, ...rows.map(row => row ? slice_at(data, row, time, near) : -1));
+    if (index >= 0) return { item, time, pin: { lane: item.lane, window, index } };
+  }
   return { item, time, bucket: Math.min(detail.overview.count - 1, Math.floor(time / detail.overview.bucket_ns)) };
 }
 
 // The slice at a moment, or the nearest within a few pixels: small ones can be hit too.
-/** @param {Detail} detail @param {number} window @param {number} lane @param {number} row @param {number} time @param {number} near */
-function slice_at(detail, window, lane, row, time, near) {
-  const data = detail.window_lanes(window).get(lane);
-  if (!data || !data.rows[row]) return -1;
-  const indices = data.rows[row], at = first_ending_after(data, indices, time);
+/** @param {LaneSlices} data @param {Int32Array} indices @param {number} time @param {number} near */
+function slice_at(data, indices, time, near) {
+  const at = first_ending_after(data, indices, time);
   /** @param {number} i */
   const distance = i => Math.max(0, data.start[i] - time, time - data.start[i] - data.duration[i]);
   const candidates = [at - 1, at].filter(place => place >= 0 && place < indices.length).map(place => indices[place]);
@@ -45,23 +48,24 @@ function slice_at(detail, window, lane, row, time, near) {
   return candidates.length > 0 && distance(candidates[0]) <= near ? candidates[0] : -1;
 }
 
-/** @param {Detail} detail @param {number} window @param {number} device @param {number} time */
-function bin_at(detail, window, device, time) {
-  const data = detail.window_bins(window).find(entry => entry.device === device), i = data ? first_after(data, time) : 0;
-  return data && i < data.start.length && data.start[i] <= time ? { bin: data.bin[i], start: data.start[i], duration: data.duration[i] } : null;
+/** @param {Explorer} explorer @param {Pin} pin */
+function pin_text(explorer, pin) {
+  const { detail } = explorer, { start, duration, what, data } = explorer.slice(pin), merged = merged_count(data, pin.index);
+  const text = detail.name_of(pin.lane, what) + (merged > 1 ? " and " + plural(merged - 1, "shorter neighbour") : "") + ": " + time_text(duration) + " from " + moment_text(start + detail.start_ns);
+  if (is_idle_pin(detail, pin)) return text + idle_tip(explorer, pin);
+  if (!detail.is_sampled(pin.lane)) return text;
+  const slices = detail.stacks.slices(detail.lanes[pin.lane].place || 0);
+  return text + ", " + plural(slices.count[pin.index], "sample") + "\n" + detail.stacks.lines_of(slices.stack[slices.first[pin.index]]).join("\n");
 }
 
 /** @param {Explorer} explorer @param {Found} found */
 function tip_text(explorer, found) {
-  const { detail } = explorer;
-  if (found.pin) {
-    const { start, duration, what, data } = explorer.slice(found.pin), merged = merged_count(data, found.pin.index);
-    return detail.name_of(found.pin.lane, what) + (merged > 1 ? " and " + plural(merged - 1, "shorter neighbour") : "") + ": " + time_text(duration) + " from " + moment_text(start + detail.start_ns);
-  }
-  if (found.bin) return explorer.page_data.bins[found.bin.bin].title + ": " + time_text(found.bin.duration);
-  const buckets = detail.lane_buckets.get(found.item.lane), bucket = found.bucket ?? -1;
-  if (!buckets || !buckets.busy[bucket] || detail.window_around(found.time, found.time) >= 0) return "";
-  return "In " + time_text(detail.overview.bucket_ns) + ": " + bucket_text(detail, found.item, buckets, bucket);
+  const { detail } = explorer, { item, time, pin } = found, bucket = found.bucket ?? -1;
+  if (pin) return pin_text(explorer, pin);
+  if (item.kind === "samples") return "No sample here: there is one about every " + time_text(detail.sample_period_ns);
+  if (detail.window_around(time, time) >= 0) return "";
+  const buckets = detail.lane_buckets.get(item.lane), text = item.kind === "bins" ? bins_text(detail, item.device, bucket) : buckets && buckets.busy[bucket] ? bucket_text(detail, item, buckets, bucket) : "";
+  return text && "In " + time_text(detail.overview.bucket_ns) + ": " + text;
 }
 
 /** @param {Timeline} timeline */

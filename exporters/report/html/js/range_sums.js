@@ -8,9 +8,17 @@ export function range_sums(detail, from, to) {
   return window >= 0 ? exact_sums(detail, window, from, to) : bucket_sums(detail, from, to);
 }
 
-/** @param {number} from @param {number} to @param {boolean} exact @returns {RangeSums} */
-function empty_sums(from, to, exact) {
-  return { from, to, exact, merged: 0, busy: 0, bins: [], kernels: new Map(), operators: new Map() };
+// What shares are of: the time, once for each GPU. A process without GPU work has a budget of its own, which counts only where there is no GPU.
+/** @param {Detail} detail */
+function counted_devices({ devices }) {
+  const gpus = [...devices.keys()].filter(i => devices[i].device !== undefined);
+  return new Set(gpus.length > 0 ? gpus : devices.keys());
+}
+
+/** @param {Detail} detail @param {number} from @param {number} to @param {boolean} exact @returns {RangeSums} */
+function empty_sums(detail, from, to, exact) {
+  const whole = (to - from) * Math.max(1, counted_devices(detail).size);
+  return { from, to, exact, whole, merged: 0, busy: 0, bins: [], kernels: new Map(), operators: new Map() };
 }
 
 /** @param {Map<number, Sum>} sums @param {number} key @param {number} ns @param {number} calls */
@@ -30,7 +38,7 @@ function overlap(start, duration, from, to) {
 // of its own: where there is such a one, sums by name are not known.
 /** @param {Detail} detail @param {number} window @param {number} from @param {number} to */
 function exact_sums(detail, window, from, to) {
-  const sums = empty_sums(from, to, true);
+  const sums = empty_sums(detail, from, to, true);
   /** @type {Map<number, [number, number][]>} */
   const gpus = new Map();
   for (const [lane, data] of detail.window_lanes(window)) {
@@ -48,7 +56,8 @@ function exact_sums(detail, window, from, to) {
   }
   for (const spans of gpus.values()) sums.busy += covered_time(spans);
   if (sums.merged > 0) for (const table of [sums.kernels, sums.operators]) table.clear();
-  for (const data of detail.window_bins(window))
+  const counted = counted_devices(detail);
+  for (const data of detail.window_bins(window).filter(each => counted.has(each.device)))
     for (let i = 0; i < data.start.length && data.start[i] < to; ++i) {
       const inside = overlap(data.start[i], data.duration[i], from, to);
       if (inside > 0) sums.bins[data.bin[i]] = (sums.bins[data.bin[i]] || 0) + inside;
@@ -89,7 +98,7 @@ function bucket_sums(detail, from, to) {
   // Kernels and operators may be summed in coarser buckets than the rest: all edges are theirs, so that all sums are of one range.
   const { overview } = detail, size = overview.bucket_ns, scale = Math.max(overview.kernels.scale || 1, overview.operators.scale || 1), wide = size * scale;
   const first = Math.floor(from / wide) * scale, last = Math.min(overview.count, Math.ceil(to / wide) * scale);
-  const sums = empty_sums(first * size, Math.min(detail.span, last * size), false);
+  const sums = empty_sums(detail, first * size, Math.min(detail.span, last * size), false);
   /** @param {SparseSums} entry @param {(i: number) => number} name @param {Map<number, Sum>} into */
   const add_sparse = (entry, name, into) => {
     const own = entry.scale || 1;
@@ -103,7 +112,8 @@ function bucket_sums(detail, from, to) {
   add_sparse(overview.operators, i => detail.operators[overview.operators.operator[i]], sums.operators);
   for (const busy of overview.busy)
     for (let bucket = first; bucket < last; ++bucket) sums.busy += busy[bucket];
-  for (const device of overview.bins)
+  const counted = counted_devices(detail);
+  for (const device of overview.bins.filter((_, i) => counted.has(i)))
     device.forEach((bin, index) => {
       sums.bins[index] = sums.bins[index] || 0;
       for (let bucket = first; bucket < last; ++bucket) sums.bins[index] += bin[bucket];

@@ -1,10 +1,11 @@
-// Finds kernels, ranges, calls, copies and operators by name. What does not match fades; N goes to the next match.
+// Finds kernels, ranges, calls, copies, operators, idle time by its bin, and functions of the sampled stacks, by name. What does not match fades; N goes to the next match.
 import { count_text, plural } from "./count_text.js";
 import { announce, button, existing, later, make } from "./dom.js";
 import { merged_count } from "./range_sums.js";
 import { time_text } from "./time_text.js";
 
 const kMostResults = 12;
+const kKindTexts = { ranges: "range", api: "call", gpu: "copy", bins: "idle time", samples: "function" };
 
 export class Matches {
   /** @param {Detail} detail @param {string[]} words */
@@ -15,11 +16,17 @@ export class Matches {
     /** @param {string} text */
     const fits = text => words.every(word => text.includes(word));
     this.names = new Set(detail.names.map((name, id) => fits(name.toLowerCase()) ? id : -1).filter(id => id >= 0));
+    this.functions = new Set(detail.stacks.functions.map(({ name, file }, id) => fits((detail.names[name] + " " + detail.names[file]).toLowerCase()) ? id : -1).filter(id => id >= 0));
+    /** @type {Set<number>} */
+    this.stacks = new Set();
+    if (this.functions.size > 0) for (const id of this.functions) for (const stack of detail.stacks.by_function()[id].stacks) this.stacks.add(stack);
     this.kernels = new Set(detail.kernels.map((kernel, id) => this.names.has(kernel.name) || this.names.has(kernel.short) ? id : -1).filter(id => id >= 0));
   }
 
   /** @param {number} lane @param {number} what */
   has_slice(lane, what) {
+    if (this.detail.is_sampled(lane)) return this.functions.has(what);
+    if (this.detail.lanes[lane].kind === "bins" && !this.detail.is_idle(what)) return false;  // streams say what runs
     return this.detail.kernel_of(lane, what) ? this.kernels.has(what) : this.names.has(this.detail.name_id(lane, what));
   }
 
@@ -28,7 +35,31 @@ export class Matches {
     return data.operator !== undefined && data.operator[index] >= 0 && this.names.has(this.detail.operators[data.operator[index]]);
   }
 
-  // Every match in the windows, in the order of time.
+  // Of samples one that has the function anywhere in its stack is enough.
+  /** @param {number} lane @param {LaneSlices} data @param {number} index */
+  has(lane, data, index) {
+    if (this.detail.is_sampled(lane)) return this.stacks.size > 0 && this.has_stack(lane, index, this.stacks);
+    return this.has_slice(lane, data.what[index]) || this.has_operator(data, index);
+  }
+
+  /** @param {number} lane @param {number} index @param {Set<number>} stacks */
+  has_stack(lane, index, stacks) {
+    const { first, count, stack } = this.detail.stacks.slices(this.detail.lanes[lane].place || 0);
+    for (let i = first[index]; i < first[index] + count[index]; ++i) if (stacks.has(stack[i])) return true;
+    return false;
+  }
+
+  // Whether a slice is one of what the list of results names.
+  /** @param {FoundName} entry @param {Pin} pin */
+  is(entry, pin) {
+    const { detail } = this, data = detail.slices_of(pin);
+    if (entry.kind === "function") return detail.is_sampled(pin.lane) && this.has_stack(pin.lane, pin.index, detail.stacks.by_function()[entry.function ?? 0].stacks);
+    if (detail.is_sampled(pin.lane)) return false;
+    if (entry.kind === "operator") return data.operator !== undefined && data.operator[pin.index] >= 0 && detail.operators[data.operator[pin.index]] === entry.name;
+    return detail.name_id(pin.lane, data.what[pin.index]) === entry.name;
+  }
+
+  // Every match in the windows and in the samples, in the order of time.
   all() {
     if (this.found) return this.found;
     /** @type {FoundPin[]} */
@@ -36,13 +67,19 @@ export class Matches {
     this.detail.windows.forEach((_, window) => {
       for (const [lane, data] of this.detail.window_lanes(window))
         for (let index = 0; index < data.what.length; ++index)
-          if (this.has_slice(lane, data.what[index]) || this.has_operator(data, index)) found.push({ lane, window, index, start: data.start[index] });
+          if (this.has(lane, data, index)) found.push({ lane, window, index, start: data.start[index] });
+    });
+    if (this.stacks.size > 0) this.detail.lanes.forEach((_, lane) => {
+      if (!this.detail.is_sampled(lane)) return;
+      const { start } = this.detail.samples_of(lane);
+      for (let index = 0; index < start.length; ++index)
+        if (this.has_stack(lane, index, this.stacks)) found.push({ lane, window: -1, index, start: start[index] });
     });
     this.found = found.sort((a, b) => a.start - b.start);
     return found;
   }
 
-  // By name: how often and how long. Kernels are counted over the whole capture, all else where every slice is listed.
+  // By name: how often and how long. Kernels, operators and samples are counted over the whole capture, all else where every slice is listed.
   by_name() {
     /** @type {Map<string, FoundName>} */
     const out = new Map();
@@ -56,11 +93,18 @@ export class Matches {
     };
     const { kernels } = this.detail.overview;
     kernels.kernel.forEach((kernel, i) => this.kernels.has(kernel) && add(this.detail.kernels[kernel].short, "kernel", kernels.ns[i], kernels.calls[i], false));
+    const { operators } = this.detail.overview;
+    operators.operator.forEach((each, i) => this.names.has(this.detail.operators[each]) && add(this.detail.operators[each], "operator", operators.ns[i], operators.calls[i], false));
+    for (const id of this.functions) {
+      const { samples } = this.detail.stacks.by_function()[id];
+      if (samples > 0) out.set("function" + id, { name: this.detail.stacks.functions[id].name, function: id, kind: "function", ns: samples * this.detail.sample_period_ns * this.detail.stacks.data.every, calls: samples, merged: false });
+    }
     for (const pin of this.all()) {
       const { lane, index } = pin, data = this.detail.slices_of(pin), what = data.what[index];
+      if (this.detail.is_sampled(lane) || !this.has_slice(lane, what)) continue;  // counted above
       const kernel = Boolean(this.detail.kernel_of(lane, what));
       if (kernel && !this.detail.timeline_only) continue;  // counted above
-      const kind = kernel ? "kernel" : { ranges: "range", api: "call", gpu: "copy" }[this.detail.lanes[lane].kind];
+      const kind = kernel ? "kernel" : kKindTexts[this.detail.lanes[lane].kind];
       add(this.detail.name_id(lane, what), kind, data.duration[index], 1, merged_count(data, index) > 1);
     }
     return [...out.values()].sort((a, b) => b.ns - a.ns);
@@ -72,18 +116,40 @@ export class Search {
   constructor(explorer) {
     this.explorer = explorer;
     this.query = "";
+    /** @type {FoundName | null} */
+    this.chosen = null;
     this.input = make("input", {
-      type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search kernels, ranges and calls", "aria-controls": "search-results",
+      type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search kernels, operators, ranges, calls and functions", "aria-controls": "search-results",
       autocomplete: "off", spellcheck: "false",
     });
     this.results = make("div", { class: "search-results", id: "search-results", hidden: true });
-    this.element = make("div", { class: "search-box" }, this.input, this.results);
+    this.count = make("span", { class: "search-count muted", role: "status" });
+    this.steps = make("span", { class: "search-steps", hidden: true }, button("\u2039", "The match before", () => this.go(-1)), this.count, button("\u203a", "The next match", () => this.go(1)));
+    this.element = make("div", { class: "search-box" }, this.input, this.steps, this.results);
+    explorer.on("pin", () => this.show_count());
+    explorer.on("query", () => this.show_count());
     this.input.addEventListener("input", later(80, () => this.look_for(this.input.value)));
     this.input.addEventListener("keydown", event => this.typed(event));
     this.element.addEventListener("focusout", event => {
       if (!(event.relatedTarget instanceof Node && this.element.contains(event.relatedTarget))) this.results.hidden = true;
     });
     this.input.addEventListener("focus", () => this.results.hidden = this.results.childElementCount === 0);
+  }
+
+  // "3 of 50": which of the matches that are listed slice by slice is pinned.
+  show_count() {
+    const { matches, pin } = this.explorer;
+    this.steps.hidden = !matches;
+    if (!matches) return;
+    const all = this.listed(), at = pin ? all.findIndex(each => same_slice(each, pin)) : -1;
+    this.count.textContent = at >= 0 ? count_text(at + 1) + " of " + count_text(all.length) : count_text(all.length);
+  }
+
+  // The matches that next and previous go through: of one name, where one was chosen.
+  listed() {
+    const { matches } = this.explorer, { chosen } = this;
+    if (!matches) return [];
+    return chosen ? matches.all().filter(each => matches.is(chosen, each)) : matches.all();
   }
 
   open() {
@@ -111,6 +177,7 @@ export class Search {
   /** @param {string} text */
   look_for(text) {
     this.query = text;
+    this.chosen = null;
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     this.explorer.matches = words.length > 0 ? new Matches(this.explorer.detail, words) : null;
     if (this.input.value !== text) this.input.value = text;
@@ -122,8 +189,8 @@ export class Search {
     const names = this.explorer.matches ? this.explorer.matches.by_name() : [];
     /** @type {HTMLElement[]} */
     const rows = names.slice(0, kMostResults).map(entry => {
-      const name = this.explorer.detail.names[entry.name], row = button("", name, () => this.choose(entry));
-      const how_much = entry.merged ? "merged with neighbours" : count_text(entry.calls) + " \u00d7, " + time_text(entry.ns);
+      const { detail } = this.explorer, name = entry.function === undefined ? detail.names[entry.name] : detail.stacks.function_text(entry.function), row = button("", name, () => this.choose(entry));
+      const how_much = entry.merged ? "merged with neighbours" : entry.function !== undefined ? plural(entry.calls, "sample") + ", about " + time_text(entry.ns) : count_text(entry.calls) + " \u00d7, " + time_text(entry.ns);
       row.append(make("span", { class: "result-name" }, name), make("span", { class: "muted" }, entry.kind + ", " + how_much));
       return row;
     });
@@ -136,36 +203,40 @@ export class Search {
 
   /** @param {FoundName} entry */
   choose(entry) {
-    this.go(1, entry);
+    this.chosen = entry;
+    this.go(1);
+    this.show_count();
     this.results.hidden = true;
     existing(".explorer canvas[tabindex]").focus({ preventScroll: true });
   }
 
   // To the next match after the pinned slice (or the left edge), of one name where one was chosen.
-  /** @param {number} by @param {{ name: number }} [entry] */
-  go(by, entry) {
-    const { matches, pin, detail, view } = this.explorer;
+  /** @param {number} by */
+  go(by) {
+    const { matches, pin, view } = this.explorer;
     if (!matches) return;
-    const all = entry ? matches.all().filter(each => detail.name_id(each.lane, detail.slices_of(each).what[each.index]) === entry.name) : matches.all();
-    if (all.length === 0) return this.go_to_bucket(entry);
+    const all = this.listed();
+    if (all.length === 0) return this.go_to_bucket();
     const here = pin ? this.explorer.slice(pin).start : view.from;
-    /** @param {Pin} each */
-    const same = each => pin !== null && each.lane === pin.lane && each.index === pin.index && each.window === pin.window;
-    const at = all.findIndex(same), later_one = all.findIndex(each => each.start >= here);
-    const next = at >= 0 ? at + by : by > 0 ? later_one : later_one - 1;
+    const at = pin ? all.findIndex(each => same_slice(each, pin)) : -1, later_one = all.findIndex(each => each.start >= here);
+    const next = at >= 0 ? at + by : by > 0 ? Math.max(0, later_one) : later_one - 1;
     const { lane, window, index } = all[(next + all.length) % all.length];
     this.explorer.pin_slice({ lane, window, index }, true);
   }
 
   // A kernel that no window lists still has a bucket.
-  /** @param {{ name: number }} [entry] */
-  go_to_bucket(entry) {
-    const { detail, matches } = this.explorer, { kernels } = detail.overview, wide = detail.overview.bucket_ns * (kernels.scale || 1);
+  go_to_bucket() {
+    const { chosen } = this, { detail, matches } = this.explorer, { kernels } = detail.overview, wide = detail.overview.bucket_ns * (kernels.scale || 1);
     let bucket = 0;
     for (let i = 0; i < kernels.kernel.length; ++i) {
       bucket += kernels.bucket[i];
-      if (!matches || !matches.kernels.has(kernels.kernel[i]) || (entry && detail.kernels[kernels.kernel[i]].short !== entry.name)) continue;
+      if (!matches || !matches.kernels.has(kernels.kernel[i]) || (chosen && detail.kernels[kernels.kernel[i]].short !== chosen.name)) continue;
       return this.explorer.show(bucket * wide, (bucket + 1) * wide);
     }
   }
+}
+
+/** @param {Pin} one @param {Pin} other */
+function same_slice(one, other) {
+  return one.lane === other.lane && one.index === other.index && one.window === other.window;
 }

@@ -3,7 +3,7 @@ import { draw_axis, linear_scale } from "#surface";
 import { count_text, plural } from "./count_text.js";
 import { button, make, make_svg } from "./dom.js";
 import { draw_step_curve, kChart } from "./step_curve.js";
-import { by_wall, measured_steps, outlier_steps } from "./steps.js";
+import { by_wall, measured_steps, outlier_steps, step_number } from "./steps.js";
 import { on_theme_change } from "./theme.js";
 import { axis_labels, time_text } from "./time_text.js";
 
@@ -70,7 +70,7 @@ export class StepCharts {
   /** @param {number[]} column @param {number} left @param {number} wide @param {Scale} rise @param {string} [kind] */
   bar(column, left, wide, rise, kind) {
     const { wall } = this.explorer.detail.steps, slowest = column.reduce((a, b) => wall[b] > wall[a] ? b : a), fastest = column.reduce((a, b) => wall[b] < wall[a] ? b : a);
-    const label = plural(column.length, "step") + " of " + time_text(wall[fastest]) + " to " + time_text(wall[slowest]) + ". Click: step " + slowest;
+    const label = plural(column.length, "step") + " of " + time_text(wall[fastest]) + " to " + time_text(wall[slowest]) + ". Click: step " + step_number(slowest);
     const top = Math.min(rise(column.length), rise(0) - 2), pick = () => this.picker.pick(slowest), chosen = column.includes(this.explorer.step);
     return make_svg("rect", {
       class: "step-bar" + (kind ? " " + kind : "") + (chosen ? " chosen" : ""), x: left + 0.5, width: Math.max(1, wide - 1), y: top, height: rise(0) - top, tabindex: 0, role: "button",
@@ -87,7 +87,7 @@ export class StepCharts {
   /** @param {number[]} outliers */
   list_outliers(outliers) {
     const { wall } = this.explorer.detail.steps, buttons = outliers.slice(0, kMostOutliers).flatMap(
-      step => [button("step " + step + ", " + time_text(wall[step]), "Go to step " + step, () => this.picker.pick(step), { class: "link" }), " "]);
+      step => [button("step " + step_number(step) + ", " + time_text(wall[step]), "Go to step " + step_number(step), () => this.picker.pick(step), { class: "link" }), " "]);
     this.outliers.replaceChildren(outliers.length > 0 ? plural(outliers.length, "outlier") + ": " : "No outliers.", ...buttons,
                                   outliers.length > kMostOutliers ? "and " + (outliers.length - kMostOutliers) + " more" : "");
   }

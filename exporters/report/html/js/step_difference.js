@@ -1,6 +1,7 @@
 // Where the time went that one step took more than another: by budget bin, and by kernel where both are listed slice by slice.
 import { make } from "./dom.js";
 import { range_sums, step_bins } from "./range_sums.js";
+import { step_number } from "./steps.js";
 import { time_text } from "./time_text.js";
 
 const kMostDifferences = 5;
@@ -43,6 +44,6 @@ export function step_difference(explorer) {
   const { wall } = explorer.detail.steps, parts = [bin_differences(explorer), kernel_differences(explorer)];
   const lists = ["Budget", "Kernels"].map((title, i) => parts[i].length === 0 ? null : make("p", { class: "small" }, make("b", {}, title + ": "),
                                                                                     parts[i].map(([name, ns]) => name + " " + signed_time(ns)).join(", ") + "."));
-  const title = "Step " + explorer.other_step + " against step " + explorer.step + ": " + signed_time(wall[explorer.other_step] - wall[explorer.step]);
+  const title = "Step " + step_number(explorer.other_step) + " against step " + step_number(explorer.step) + ": " + signed_time(wall[explorer.other_step] - wall[explorer.step]);
   return make("div", { class: "step-difference" }, make("h4", {}, title), ...lists);
 }

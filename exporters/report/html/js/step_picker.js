@@ -1,13 +1,13 @@
 // Chooses a step to look at, and a second one to lay over it.
 import { announce, button, make } from "./dom.js";
-import { busiest_stage, measured_steps, median_step, slowest_step, step_title } from "./steps.js";
+import { first_stage, measured_steps, median_step, numbered_step, slowest_step, step_number, step_title } from "./steps.js";
 import { time_text } from "./time_text.js";
 
 export class StepPicker {
   /** @param {Explorer} explorer */
   constructor(explorer) {
     this.explorer = explorer;
-    this.stage = Math.max(0, busiest_stage(explorer.detail));
+    this.stage = Math.max(0, first_stage(explorer.detail));
     const { detail } = explorer;
     /** @type {HTMLSelectElement} */
     this.stages = make("select", { "aria-label": "Stage", change: () => this.choose_stage(Number(this.stages.value)) },
@@ -27,11 +27,11 @@ export class StepPicker {
     this.show();
   }
 
-  // Numbers are places in the list of all steps, as in the page's address.
+  // Numbers are places in the list of all steps, counted from one; the page's address counts them from zero.
   /** @param {string} label @param {(step: number) => void} act */
   number_box(label, act) {
-    const box = make("input", { type: "number", min: 0, max: this.explorer.detail.steps.start.length - 1, "aria-label": label, placeholder: "#" });
-    box.addEventListener("change", () => act(box.value === "" ? -1 : Number(box.value)));
+    const box = make("input", { type: "number", min: 1, max: this.explorer.detail.steps.start.length, "aria-label": label, placeholder: "#" });
+    box.addEventListener("change", () => act(box.value === "" ? -1 : numbered_step(Number(box.value))));
     return box;
   }
 
@@ -83,13 +83,13 @@ export class StepPicker {
 
   show() {
     const { detail, step, other_step, overlaid } = this.explorer, { wall } = detail.steps;
-    this.number.value = step >= 0 ? String(step) : "";
-    this.other.value = other_step >= 0 ? String(other_step) : "";
+    this.number.value = step >= 0 ? String(step_number(step)) : "";
+    this.other.value = other_step >= 0 ? String(step_number(other_step)) : "";
     this.line.hidden = step < 0;
-    if (step < 0) return;
-    const one = "Step " + step + ": " + step_title(detail, step) + ", " + time_text(wall[step]), more = overlaid ? wall[other_step] - wall[step] : 0;
+    if (step < 0) return this.line.replaceChildren();
+    const one = "Step " + step_number(step) + ": " + step_title(detail, step) + ", " + time_text(wall[step]), more = overlaid ? wall[other_step] - wall[step] : 0;
     this.line.textContent = overlaid
-      ? one + ". Below each lane step " + other_step + ": " + step_title(detail, other_step) + ", " + time_text(wall[other_step]) + " (" + (more < 0 ? "\u2212" : "+") + time_text(Math.abs(more)) + ")."
+      ? one + ". Below each lane step " + step_number(other_step) + ": " + step_title(detail, other_step) + ", " + time_text(wall[other_step]) + " (" + (more < 0 ? "\u2212" : "+") + time_text(Math.abs(more)) + ")."
       : one + ".";
   }
 }

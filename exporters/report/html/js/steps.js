@@ -43,10 +43,30 @@ export function busiest_stage(detail) {
   return counts.indexOf(Math.max(...counts));
 }
 
+// A place in the list of all steps as people and the page's address have it: from one, as iterations and windows are counted. And back.
+/** @param {number} step */
+export const step_number = step => step + 1;
+/** @param {number} number */
+export const numbered_step = number => number - 1;
+// The unit of what the program does, where it has steps; else the busiest.
+/** @param {Detail} detail */
+export function first_stage(detail) {
+  return detail.unit >= 0 && detail.steps.stage.includes(detail.unit) ? detail.unit : busiest_stage(detail);
+}
+
 // Counted from one, as the report counts iterations.
 /** @param {Detail} detail @param {number} step */
 export function step_title(detail, step) {
   const { steps } = detail, iteration = steps.iteration[step];
   return detail.stage_name(steps.stage[step]) + " " + (steps.position[step] + 1) + (iteration >= 0 ? " of iteration " + (iteration + 1) : "") +
     (steps.warmup[step] ? " (warm-up)" : "");
+}
+
+// The step that runs at a moment: the innermost, which starts last.
+/** @param {Steps} steps @param {number} moment */
+export function step_at(steps, moment) {
+  let found = -1;
+  for (let i = 0; i < steps.start.length; ++i)
+    if (steps.start[i] <= moment && moment < steps.start[i] + steps.wall[i] && (found < 0 || steps.start[i] >= steps.start[found])) found = i;
+  return found;
 }

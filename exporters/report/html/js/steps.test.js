@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { busiest_stage, measured_steps, median_step, outlier_steps, slowest_step, step_title } from "./steps.js";
+import { busiest_stage, measured_steps, median_step, outlier_steps, slowest_step, step_at, step_title } from "./steps.js";
 import { sample_detail } from "./testing/sample_detail.js";
 
 const with_walls = wall => ({ steps: { wall, stage: wall.map(() => 0), warmup: wall.map(() => 0) } });
@@ -32,4 +32,12 @@ test("a step's title counts from one and says what is warm-up", () => {
   const detail = sample_detail();
   assert.equal(step_title(detail, 0), "decode_step 1 of iteration 1 (warm-up)");
   assert.equal(step_title(detail, 2), "decode_step 3");
+});
+
+test("the step at a moment is the innermost, which starts last", () => {
+  const steps = { start: [0, 100, 120, 300], wall: [500, 100, 20, 50] };
+  assert.equal(step_at(steps, 130), 2);
+  assert.equal(step_at(steps, 140), 1);
+  assert.equal(step_at(steps, 250), 0);
+  assert.equal(step_at(steps, 500), -1);
 });

@@ -1,8 +1,9 @@
 // The sums of what is chosen, or of what is in view where nothing is.
 import { count_text, plural } from "./count_text.js";
-import { announce, button, make } from "./dom.js";
+import { announce, button, copy_text, make } from "./dom.js";
 import { range_sums, step_bins } from "./range_sums.js";
 import { step_difference } from "./step_difference.js";
+import { budget_parts, sums_text, whole_text } from "./sums_text.js";
 import { moment_text, share_text, time_text } from "./time_text.js";
 
 const kMostSums = 10, kNoneHere = "None in this range.";
@@ -26,11 +27,11 @@ export class SumsPanel {
     if (key === this.shown) return;
     this.shown = key;
     const sums = range_sums(detail, range.from, range.to), own = this.chosen_step(range);
-    if (own) sums.bins = own;
+    if (own && Math.abs(own.reduce((sum, ns) => sum + (ns || 0), 0) - sums.whole) < 1) sums.bins = own;  // else it is of some of the GPUs alone
     const parts = [this.head(sums, Boolean(selection)), this.note(sums), this.busy(sums)];
     const difference = step_difference(this.explorer);
     if (difference) parts.push(difference);
-    parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, this.gpu_time(sums), sums.merged > 0 ? "Not known: slices are merged." : kNoneHere), this.operators(sums)));
+    parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, sums.whole, sums.merged > 0 ? "Not known: slices are merged." : kNoneHere), this.operators(sums)));
     this.element.replaceChildren(...parts);
     if (selection) announce("Selected: " + time_text(sums.to - sums.from));
   }
@@ -44,7 +45,8 @@ export class SumsPanel {
   /** @param {RangeSums} sums @param {boolean} chosen */
   head(sums, chosen) {
     const title = (chosen ? "Selected: " : "In view: ") + time_text(sums.to - sums.from) + " from " + moment_text(sums.from + this.explorer.detail.start_ns);
-    return make("div", { class: "panel-head" }, make("h3", {}, title),
+    const copied = () => copy_text(sums_text(sums, this.explorer.detail, title, this.busy_text(sums)));
+    return make("div", { class: "panel-head" }, make("h3", {}, title), button("Copy", "Copy these sums as text", copied, { class: "copy" }),
                 chosen ? button("Clear", "Clear the selected range", () => this.explorer.select(0, 0)) : null);
   }
 
@@ -53,26 +55,27 @@ export class SumsPanel {
   }
 
   /** @param {RangeSums} sums */
-  gpu_time(sums) {
-    return (sums.to - sums.from) * Math.max(1, this.gpus().length);
-  }
-
-  /** @param {RangeSums} sums */
   note(sums) {
     const { overview } = this.explorer.detail, gpus = this.gpus();
     const added = gpus.length > 1 ? " Added over " + gpus.map(each => each.title).join(" and ") + "." : "";
     if (this.explorer.detail.timeline_only) return make("p", { class: "muted small" }, this.timeline_note(sums));
-    if (sums.exact) return make("p", { class: "muted small" }, "Exact: every slice of this range is in the page." + added);
-    return make("p", { class: "muted small" }, "Approximate: by whole buckets of " + time_text(overview.bucket_ns * Math.max(overview.kernels.scale || 1, overview.operators.scale || 1)) + "; a kernel counts where it starts." + added);
+    if (sums.exact) return make("p", { class: "muted small" }, "Exact: every slice of this range is in the page. " + whole_text(sums) + added);
+    return make("p", { class: "muted small" }, "Approximate: by whole buckets of " + time_text(overview.bucket_ns * Math.max(overview.kernels.scale || 1, overview.operators.scale || 1)) + "; a kernel counts where it starts. " + whole_text(sums) + added);
   }
 
   // Kernels that run at once count each: then their sum is more than the GPU's busy time.
   /** @param {RangeSums} sums */
-  busy(sums) {
+  busy_text(sums) {
     if (sums.merged > 0) return "";
-    if (sums.busy === 0) return make("p", { class: "sum-busy" }, "No GPU works in this range.");
-    const added = [...sums.kernels.values()].reduce((sum, { ns }) => sum + ns, 0), text = "GPU busy " + time_text(sums.busy) + ", " + share_text(sums.busy, this.gpu_time(sums)) + " of the range.";
-    return make("p", { class: "sum-busy" }, text + (sums.exact && added > sums.busy ? " Kernels and copies overlap: they add up to " + time_text(added) + "." : ""));
+    if (sums.busy === 0) return "No GPU works in this range.";
+    const added = [...sums.kernels.values()].reduce((sum, { ns }) => sum + ns, 0), text = "GPU busy " + time_text(sums.busy) + ", " + share_text(sums.busy, sums.whole) + " of the range.";
+    return text + (sums.exact && added > sums.busy ? " Kernels and copies overlap: they add up to " + time_text(added) + "." : "");
+  }
+
+  /** @param {RangeSums} sums */
+  busy(sums) {
+    const text = this.busy_text(sums);
+    return text && make("p", { class: "sum-busy" }, text);
   }
 
   // run.json has one iteration, with neighbours of crowded lanes merged.
@@ -85,24 +88,23 @@ export class SumsPanel {
 
   /** @param {RangeSums} sums */
   budget(sums) {
-    const whole = sums.bins.reduce((sum, ns) => sum + (ns || 0), 0), { bins } = this.explorer.page_data;
-    if (whole === 0 && this.explorer.detail.timeline_only) return make("p", { class: "muted" }, "The budget of a range needs detail.json.gz. The stages' budgets are in run.json.");
-    if (whole === 0) return make("p", { class: "muted" }, "No stage runs in this range: it has no budget.");
+    const { detail } = this.explorer, parts = budget_parts(sums, this.explorer.page_data.bins, bin => detail.is_idle(bin));
+    if (parts.length === 0 && detail.timeline_only) return make("p", { class: "muted" }, "The budget of a range needs detail.json.gz. The stages' budgets are in run.json.");
+    if (parts.length === 0) return make("p", { class: "muted" }, "No stage runs in this range: it has no budget.");
     const bar = make("div", { class: "sum-bar", role: "img", "aria-label": "Budget of the range" }), list = make("ul", { class: "legend" });
-    const parts = bins.map((bin, i) => ({ bin, ns: sums.bins[i] || 0 })).filter(({ ns }) => ns > 0).sort((a, b) => b.ns - a.ns);
-    for (const { bin, ns } of parts) {
-      const part = make("span", { class: bin.colour, "data-tip": bin.title + ": " + time_text(ns) });
-      part.style.flexGrow = String(ns / whole);
+    for (const { title, colour, ns } of parts) {
+      const part = make("span", { class: colour, "data-tip": title + ": " + time_text(ns) });
+      part.style.flexGrow = String(ns / sums.whole);
       bar.append(part);
-      list.append(make("li", {}, make("span", { class: "key " + bin.colour }), make("b", {}, share_text(ns, whole)), " " + bin.title + ", " + time_text(ns)));
+      list.append(make("li", {}, make("span", { class: "key " + colour }), make("b", {}, share_text(ns, sums.whole)), " " + title + ", " + time_text(ns)));
     }
-    return make("div", { class: "sum-budget", "data-whole": whole }, bar, list);
+    return make("div", { class: "sum-budget", "data-whole": sums.whole }, bar, list);
   }
 
   /** @param {RangeSums} sums */
   operators(sums) {
     const { detail } = this.explorer, captured = detail.operators.some(name => detail.names[name]);
-    return this.table("Operators", sums.operators, this.gpu_time(sums), captured ? kNoneHere : detail.timeline_only ? "Not in the timeline of run.json." : "The trace has no operators.");
+    return this.table("Operators", sums.operators, sums.whole, captured ? kNoneHere : detail.timeline_only ? "Not in the timeline of run.json." : "The trace has no operators.");
   }
 
   /** @param {string} title @param {Map<number, Sum>} sums @param {number} whole @param {string} none */

@@ -17,7 +17,8 @@ function name_of_table(table, taken) {
 
 /** @param {HTMLTableElement} table @param {string} name */
 function start_table(table, name) {
-  const rows = table.tBodies[0].rows.length, large = table.hasAttribute("data-table") || (table.hasAttribute("data-filter") && rows > kFewRows);
+  const rows = table.tBodies[0].rows.length, hides = table.querySelector("th[data-hidden]") !== null;
+  const large = table.hasAttribute("data-filter") && (rows > kFewRows || hides);  // a few rows are seen at once
   const tools = new TableTools(table, name, large);
   tools.heads.forEach((head, column) => {
     const title = head.textContent || "";

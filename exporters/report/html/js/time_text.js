@@ -24,12 +24,14 @@ export function share_text(part, whole) {
 /** @type {[size: number, unit: string][]} */
 const axis_units = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]];
 
-// Labels of an axis whose ticks are `step` apart: short ones, counted from a round moment at the left edge once the whole
-// time would be too long to read. {base: "12.345 s", of(tick): "+250 µs"}
+const kFinestOfSeconds = 1e6;  // "12.345 s" is short enough to read at every tick
+
+// Labels of an axis whose ticks are `step` apart: whole times where those are short, else counted from a round moment, which stands above
+// them. {base: "12.345 s", of(tick): "+250 µs"}
 /** @param {number} from @param {number} to @param {number} step @returns {{ base: string, of: (tick: number) => string }} */
 export function axis_labels(from, to, step) {
   const fine = axis_units.find(([size]) => step >= size) || axis_units[3], whole = 1000 * fine[0];
-  const base = fine[0] === 1e9 ? 0 : Math.floor(from / whole) * whole;
+  const base = step >= kFinestOfSeconds ? 0 : Math.floor(from / whole) * whole;
   const [size, unit] = axis_units.find(([each]) => to - base >= each) || fine;
   const digits = Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9));
   /** @param {number} ns */

@@ -30,6 +30,13 @@ test("labels of a coarse axis are whole times", () => {
   assert.equal(of(1.5e9), "1.5 s");
 });
 
+test("labels of seconds are whole times wherever they are, at every tick", () => {
+  const { base, of } = axis_labels(12.1e9, 14e9, 5e8);
+  assert.equal(base, "");
+  assert.deepEqual([12.5e9, 13e9, 13.5e9].map(of), ["12.5 s", "13.0 s", "13.5 s"]);
+  assert.equal(axis_labels(5e9, 5.1e9, 2e7).of(5.04e9), "5.04 s");
+});
+
 test("labels of a fine axis count from a round moment at its left", () => {
   const { base, of } = axis_labels(12345600000, 12345900000, 1e5);
   assert.equal(base, "12.345 s");

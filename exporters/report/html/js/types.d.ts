@@ -1,7 +1,7 @@
 // Types for `tsc --checkJs`, which the sources name in JSDoc. Nothing of this file is in the page.
 // The data of the page: docs/report-data.md says what each field means.
 
-type LaneKind = "ranges" | "api" | "gpu";
+type LaneKind = "ranges" | "api" | "gpu" | "bins" | "samples";
 
 interface LaneInfo {
   kind: LaneKind;
@@ -11,6 +11,7 @@ interface LaneInfo {
   tid?: number;
   device?: number;
   stream?: number;
+  place?: number;  // of a budget: its place in `devices`; of samples: in `threads`
 }
 
 interface Device {
@@ -55,6 +56,48 @@ interface PackedBuckets {
   busy: number[];
   slices: number[];
   name: number[];
+  kind?: number[];
+}
+
+// Sampled stacks in columns: frames (function, file, line), a tree of them (up, frame), stacks (node, named), and the samples of each thread.
+interface SampleData {
+  sampler: string;
+  every: number;
+  in_all: number;
+  function: number[];
+  file: number[];
+  line: number[];
+  up: number[];
+  frame: number[];
+  node: number[];
+  named: number[];
+  threads: ThreadData[];
+}
+
+interface ThreadData {
+  pid: number;
+  tid: number;
+  title: string;
+  d: number[];
+  stack: number[];
+}
+
+// Idle time that comes again, as run.json tells it of each stage.
+interface GapData {
+  stage: number[];
+  of_windows: number[];
+  kind: number[];
+  before: number[];
+  after: number[];
+  at_edge: number[];
+  count: number[];
+  windows: number[];
+  mean: number[];
+  total: number[];
+  permille: number[];
+  samples: number[];
+  host_samples: number[];
+  host: number[];
 }
 
 interface Overview {
@@ -112,17 +155,23 @@ interface DetailData {
   sample_period_ns: number;
   operators: number[];
   layers: number[];
+  kinds?: string[];
   kernels: Kernel[];
   lanes: LaneInfo[];
   devices: Device[];
   stages: { name: number }[];
+  unit?: number;
+  gaps?: GapData;
+  samples?: SampleData;
   steps: Steps;
   overview: Overview;
   windows: ListedWindow[];
 }
 
 interface Bin {
+  key?: string;
   title: string;
+  text?: string;
   colour: string;
 }
 
@@ -154,6 +203,12 @@ interface Buckets {
   busy: Float64Array;
   slices: Float64Array;
   name: Int32Array;
+  kind: Int8Array;
+}
+
+interface CodeFunction {
+  name: number;
+  file: number;
 }
 
 interface SliceTimes {
@@ -167,12 +222,40 @@ interface LaneSlices extends SliceTimes, LaneColumns {
   position: number;
 }
 
-interface BinSlices extends SliceTimes {
+interface BinSlices extends LaneSlices {
   device: number;
   bin: number[];
 }
 
-// One slice of a window's lane.
+// A thread's samples as slices: each stands for `count` samples from `first` on.
+interface ThreadSlices extends LaneSlices {
+  times: Float64Array;
+  first: number[];
+  count: number[];
+  stack: number[];
+}
+
+// An idle stretch of a GPU, inside the innermost step around it.
+interface IdleStretch extends TimeRange {
+  step: number;
+  at_edge: boolean;
+  before: Pin | null;
+  after: Pin | null;
+}
+
+// What of it comes again: a row of the gaps, or where none is alike, all else of its stage.
+interface Recurrence {
+  row: number;
+  stage: number;
+  of_windows: number;
+  windows: number;
+  count: number;
+  mean: number;
+  total: number;
+  permille: number;
+}
+
+// One slice of a window's lane; of samples, which are listed over the whole capture, the window is -1.
 interface Pin {
   lane: number;
   window: number;
@@ -183,13 +266,15 @@ interface FoundPin extends Pin {
   start: number;
 }
 
-// A lane as it is listed: slices have `lane`, a device's budget has `device`.
+// A lane as it is listed; `device` is -1 where it is of none.
 interface LaneEntry {
-  kind: LaneKind | "bins";
+  kind: LaneKind;
   title: string;
   lane: number;
   device: number;
   stages?: boolean;
+  folded?: boolean;
+  pinned?: boolean;
 }
 
 interface LaneItem extends LaneEntry {
@@ -203,6 +288,7 @@ interface LaneItem extends LaneEntry {
 interface LaneLayout {
   items: LaneItem[];
   height: number;
+  pinned_height: number;
 }
 
 interface Sum {
@@ -212,6 +298,7 @@ interface Sum {
 
 interface RangeSums extends TimeRange {
   exact: boolean;
+  whole: number;  // what all shares are of: the range, once for each GPU
   merged: number;
   busy: number;
   bins: number[];
@@ -219,8 +306,15 @@ interface RangeSums extends TimeRange {
   operators: Map<number, Sum>;
 }
 
+interface BudgetPart {
+  title: string;
+  colour: string;
+  ns: number;
+}
+
 interface FoundName extends Sum {
   name: number;
+  function?: number;  // of a function: its place in Stacks.functions
   kind: string;
   merged: boolean;
 }
@@ -230,7 +324,6 @@ interface Found {
   item: LaneItem;
   time: number;
   pin?: Pin;
-  bin?: { bin: number; start: number; duration: number } | null;
   bucket?: number;
 }
 
@@ -267,15 +360,18 @@ type Attributes = { [name: string]: string | number | boolean | null | undefined
 // Says a fact of a slice: its name, as text, and as it is shown where that is more than text.
 type Say = (name: string, text: string | null | undefined, shown?: Child | Child[]) => void;
 type Fact = [name: string, shown: Child | Child[], text: string];
-type Topic = "view" | "selection" | "pin" | "steps" | "stage" | "query" | "draw" | "pause";
-type Matcher = Pick<Matches, "has_slice" | "has_operator">;
+type Topic = "view" | "selection" | "pin" | "steps" | "stage" | "query" | "lanes" | "draw" | "pause";
+type Matcher = Pick<Matches, "has_slice" | "has">;
 
 type Detail = import("./detail.js").Detail;
 type Explorer = import("./explorer.js").Explorer;
+type HomeView = import("./home_view.js").HomeView;
+type LaneArrangement = import("./lane_arrangement.js").LaneArrangement;
 type LaneDrawing = import("./lane_drawing.js").LaneDrawing;
 type Matches = import("./search.js").Matches;
 type Palette = import("./palette.js").Palette;
 type Search = import("./search.js").Search;
+type Stacks = import("./stacks.js").Stacks;
 type StepCharts = import("./step_charts.js").StepCharts;
 type StepPicker = import("./step_picker.js").StepPicker;
 type TableTools = import("./table_tools.js").TableTools;

@@ -37,13 +37,13 @@ struct SmallProgram {
   nl::cli::VerbReference reference() const { return nl::cli::reference_of(app); }
 };
 
-std::string joined(const nl::cli::Argument& argument) {
+std::string joined(const nl::cli::FlagFacts& argument) {
   std::string names;
   for (const std::string& name : argument.names) names += (names.empty() ? "" : ", ") + name;
   return names;
 }
 
-Words all_names(const std::vector<nl::cli::Argument>& arguments) {
+Words all_names(const std::vector<nl::cli::FlagFacts>& arguments) {
   Words all;
   for (const auto& argument : arguments) all.push_back(joined(argument));
   return all;
@@ -63,7 +63,7 @@ TEST_CASE("manual: verbs and flags are read off the parser, hidden ones are not"
   CHECK(look.flags[1].choices == Words{"csv", "json"});
   CHECK(look.flags[1].words == look.flags[1].choices);
   CHECK(look.flags[1].default_value == "csv");
-  CHECK(look.flags[4].type == "");
+  CHECK(look.flags[4].value_name == "");
   CHECK(look.flags[3].paths == nl::cli::Paths::kFolders);
   REQUIRE(look.verbs.size() == 1);
   CHECK(look.verbs[0].name == "look again");
@@ -96,7 +96,7 @@ TEST_CASE("manual: names that are known are proposed for their types") {
 TEST_CASE("manual: a page for man(1) keeps dots, backslashes and hyphens") {
   const SmallProgram program;
   const auto reference = program.reference();
-  const std::string page = nl::cli::man_page(reference, reference.verbs[0]);
+  const std::string page = nl::cli::man_page(reference, reference.verbs[0], {{"3", "an input is missing"}});
   const auto says = [&page](const std::string& text) { return page.find(text) != std::string::npos; };
   CHECK(says(".TH NL\\-STAGE\\-LOOK 1 "));
   CHECK(says(".SH NAME\nnl\\-stage\\-look \\- Look at a thing\n.SH SYNOPSIS\n.nf\nnl\\-stage look [flags] files ...\n.fi\n"));
@@ -106,7 +106,10 @@ TEST_CASE("manual: a page for man(1) keeps dots, backslashes and hyphens") {
   CHECK(says(".SS Elsewhere\n"));
   CHECK(says(".SH EXAMPLES\n.nf\nnl\\-stage look x\nnl\\-stage look 'y' \\-f json\n.fi\n"));
   CHECK_FALSE(says("secret"));
-  CHECK(nl::cli::man_page(reference, reference).find(".BR nl\\-stage\\-look (1)\nLook at a thing\n") != std::string::npos);
+  CHECK(says(".SH EXIT STATUS\n.TP\n3\nan input is missing\n"));
+  CHECK(says("Look at a thing.\n"));
+  CHECK(nl::cli::man_page(reference, reference, {}).find(".SH DESCRIPTION\nLook at things.\n") != std::string::npos);  // one full stop
+  CHECK(nl::cli::man_page(reference, reference, {}).find(".BR nl\\-stage\\-look (1)\nLook at a thing\n") != std::string::npos);
 }
 
 TEST_CASE("manual: a page in Markdown escapes bars in its tables") {

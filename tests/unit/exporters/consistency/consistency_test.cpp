@@ -69,6 +69,29 @@ TEST_CASE("consistency: energy is told in kWh, and run.json has joules") {
   for (const Contradiction& each : contradictions(run)) FAIL_CHECK(each.where << ": " << each.what);
 }
 
+TEST_CASE("consistency: the median step is one of its stage, and is drawn as its budget says") {
+  Run run = test::rich_run();
+  CHECK_FALSE(says(run, "/median_step", ""));
+  SECTION("stage") {
+    run.median_step->stage = "elsewhere";
+    CHECK(says(run, "/median_step", "a stage that is not there"));
+  }
+  SECTION("length") {
+    run.median_step->wall_ns *= 2;
+    CHECK(says(run, "/median_step", "the longest of its stage"));
+    CHECK(says(run, "/median_step/host", "does not end with the step"));
+    CHECK(says(run, "/median_step/budget", "differs from the step"));
+  }
+  SECTION("order") {
+    std::swap(run.median_step->gpus[0].end_ns[0], run.median_step->gpus[0].end_ns[1]);
+    CHECK(says(run, "/median_step/gpus/0", "do not follow each other"));
+  }
+  SECTION("picture") {
+    run.median_step->gpus[0].bins[0] = BudgetBin::kCompute;
+    CHECK(says(run, "/median_step/gpus/0", "launch_starved_ns is drawn as 0 ns"));
+  }
+}
+
 TEST_CASE("consistency: parts above their whole are found") {
   Run run = real_run();
   SECTION("budget") {

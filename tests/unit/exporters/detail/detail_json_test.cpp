@@ -72,12 +72,71 @@ TEST_CASE("detail.json has columns, with times since the start and as difference
   CHECK(bins.at("dur") == json({50, 100, 140}));
   CHECK(bins.at("bin") == json({8, 0, 6}));
   CHECK(data.at("overview").at("kernels").at("bucket") == json({1, 1}));
+  CHECK_FALSE(data.at("overview").at("lanes").at(0).contains("kind"));  // of calls
+  CHECK(data.at("overview").at("lanes").at(1).contains("kind"));
+  CHECK(data.at("kinds").at(2) == "elementwise");
   CHECK(data.at("overview").at("kernels").at("calls") == json({1, 2}));
   CHECK(data.at("steps").at("start") == json({100}));
   CHECK(data.at("steps").at("tokens") == json::array({nullptr}));
   CHECK(data.at("steps").at("bins").at(0).at(0) == json({300}));
   CHECK(data.at("names").at(data.at("kernels").at(0).at("short").get<std::size_t>()) == "elementwise add (bf16)");
   CHECK(data.at("names").at(data.at("stages").at(0).at("name").get<std::size_t>()) == "decode_step");
+}
+
+TEST_CASE("detail.json has sampled stacks as columns of a tree, and times as differences") {
+  nl::Detail detail = small_detail();
+  CHECK_FALSE(written(detail).contains("samples"));
+  detail.samples.sampler = nl::HostSampler::kPython;
+  detail.samples.in_all = 3;
+  detail.samples.frames = {{"main", "serve.py", 3}, {"put", "serve.py", 22}, {"audit", "serve.py", 10}};
+  detail.samples.nodes = {{nl::kNone, 0}, {0, 1}, {0, 2}};
+  detail.samples.stacks = {{1, 1}, {2, 2}};
+  detail.samples.threads = {{7, 7, "python main thread 7", {{1100, 0}, {1150, 1}, {1300, 0}}}};
+  const json data = written(detail), samples = data.at("samples");
+  CHECK(samples.at("sampler") == "python");
+  CHECK(samples.at("every") == 1);
+  CHECK(data.at("names").at(samples.at("function").at(2).get<std::size_t>()) == "audit");
+  CHECK(data.at("names").at(samples.at("file").at(1).get<std::size_t>()) == "serve.py");
+  CHECK(samples.at("line") == json({3, 22, 10}));
+  CHECK(samples.at("up") == json({0, 1, 2}));
+  CHECK(samples.at("frame") == json({0, 1, 2}));
+  CHECK(samples.at("node") == json({1, 2}));
+  CHECK(samples.at("named") == json({1, 2}));
+  const json& thread = samples.at("threads").at(0);
+  CHECK(thread.at("d") == json({100, 50, 150}));
+  CHECK(thread.at("stack") == json({0, 1, 0}));
+}
+
+TEST_CASE("detail.json has what comes again as run.json tells it, and the unit of the program") {
+  nl::Detail detail = small_detail();
+  CHECK_FALSE(written(detail).contains("unit"));
+  detail.unit_stage = 0;
+  nl::StageGap gap;
+  gap.kind = nl::GapKind::kRecurring;
+  gap.before = detail.names[0];
+  gap.count = 288;
+  gap.windows = 144;
+  gap.mean_ns = 4'102'000.4;
+  gap.budget.wall_ns = 590'688'000;
+  gap.wall_share = 0.281;
+  gap.host.emplace();
+  gap.host->samples = 140;
+  gap.host->function_samples = 131;
+  gap.host->function = nl::HostFrame{"audit_tokens", "/home/me/serve.py", "__main__", 10, 8, ""};
+  detail.gaps = {{0, 144, gap}};
+  const json data = written(detail), gaps = data.at("gaps");
+  CHECK(data.at("unit") == 0);
+  CHECK(gaps.at("kind") == json({0}));
+  CHECK(gaps.at("before") == json({0}));
+  CHECK(gaps.at("after") == json({-1}));
+  CHECK(gaps.at("count") == json({288}));
+  CHECK(gaps.at("windows") == json({144}));
+  CHECK(gaps.at("of_windows") == json({144}));
+  CHECK(gaps.at("mean") == json({4'102'000}));
+  CHECK(gaps.at("total") == json({590'688'000}));
+  CHECK(gaps.at("permille") == json({281}));
+  CHECK(gaps.at("host_samples") == json({131}));
+  CHECK(data.at("names").at(gaps.at("host").at(0).get<std::size_t>()) == "audit_tokens (serve.py:10)");
 }
 
 TEST_CASE("names out of a capture stay inside their strings") {

@@ -67,9 +67,20 @@ TEST_CASE("columns are as wide as there is room, and no wider than a twenty-fift
   CHECK(has(fifty, "x=\"98.000%\" y=\"0.000%\" width=\"1.600%\" height=\"100.000%\""));
   CHECK_FALSE(has(fifty, "warmup"));
   chart.columns.resize(1);
-  CHECK(has(figure_markup(chart),
-            "<svg class=\"cols\" role=\"img\" aria-label=\"label\"><g><title>tip</title><rect class=\"s-idle\" x=\"0.000%\" y=\"0.000%\" "
-            "width=\"3.200%\""));
+  CHECK(has(figure_markup(chart), "<g><title>tip</title><rect class=\"s-idle\" x=\"0.000%\" y=\"0.000%\" width=\"3.200%\""));
+}
+
+TEST_CASE("columns have an axis of time, and numbers below them") {
+  ColumnChart chart{"label", 8e6, {}, "iteration"};
+  chart.columns.resize(50, {"tip", false, 8e6, {}});
+  const std::string markup = figure_markup(chart);
+  CHECK(has(markup, "<svg class=\"cols\" role=\"img\" aria-label=\"label\">"));
+  for (const char* label : {">0<", ">2 ms<", ">4 ms<", ">8 ms<"}) CHECK(has(markup, label));
+  CHECK(count(markup, "<line class=\"grid\"") == 5);
+  CHECK(has(markup, "x=\"0.800%\" y=\"12\" text-anchor=\"middle\">1<"));
+  CHECK(has(markup, ">11<"));
+  CHECK(has(markup, ">41<"));
+  CHECK(has(markup, "<span class=\"axis-unit\">iteration</span>"));
 }
 
 TEST_CASE("the roofline's axes are powers of ten around what is drawn") {
@@ -105,10 +116,21 @@ TEST_CASE("names of stages that lie upon each other stand below each other") {
   chart.points.push_back({8, 2e9, "apart", ""});
   chart.points.push_back({3, 3e9, "k", "", "p-memory", 7});
   const std::string picture = figure_markup(chart);
-  CHECK(has(picture, "<text class=\"mark-label\" x=\"11\" y=\"4\">decode</text>"));
-  CHECK(has(picture, "<text class=\"mark-label\" x=\"11\" y=\"17\">step</text>"));
-  CHECK(has(picture, "<text class=\"mark-label\" x=\"11\" y=\"4\">apart</text>"));
+  CHECK(has(picture, " dx=\"11\" dy=\"4\">decode</text>"));
+  CHECK(has(picture, " dx=\"11\" dy=\"17\">step</text>"));
+  CHECK(has(picture, " dx=\"11\" dy=\"4\">apart</text>"));
   CHECK(has(picture, "<circle class=\"p-memory\" r=\"9\"/><text class=\"number\" y=\"4\">7</text>"));
+}
+
+TEST_CASE("labels of the roofline stand above all lines, and of two near roofs on both sides") {
+  RooflineChart chart = one_point(2, 2e9);
+  chart.roofs = {{4e9, "fp8"}, {3.6e9, "bf16"}, {2e9, "f32"}};
+  const std::string picture = figure_markup(chart);
+  CHECK(has(picture, "dy=\"-5\" text-anchor=\"end\">fp8</text>"));
+  CHECK(has(picture, "dy=\"13\" text-anchor=\"end\">bf16</text>"));
+  CHECK(has(picture, "dy=\"-5\" text-anchor=\"end\">f32</text>"));
+  CHECK(picture.find("rooflabel") > picture.rfind("<line"));
+  CHECK(picture.find("mark-label") > picture.rfind("class=\"stage\""));
 }
 
 TEST_CASE("a memory's roof without any other goes to the top, and none is drawn where it has no place") {

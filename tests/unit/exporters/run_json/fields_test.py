@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-HEADERS = ["run", "stage", "counters", "time", "timeline", "operator", "host_code", "efficiency", "rule", "prediction", "perturbation",
+HEADERS = ["run", "stage", "counters", "time", "timeline", "operator", "host_code", "efficiency", "rule", "prediction", "median_step", "perturbation",
            "trace"]
 OF_TRACE = {"Device", "Dim3", "ImportStats"}
 NOT_IN_RUN = {"PowerSample", "DeviceTableEntry", "DramUse", "OperatorDtypes", "OperatorRecords", "HostSample", "HostSamples",

@@ -2,6 +2,8 @@
 // warm-up. Times are nanoseconds. The first window lists the second step (1000 to 2000) slice by slice.
 import { Detail } from "../detail.js";
 
+export const kSampleBins = [{ key: "gpu_compute_ns", title: "GPU compute", colour: "b-compute" }, { key: "launch_starved_ns", title: "launch-starved", text: "GPU idle", colour: "b-starved" }];
+
 /** @returns {DetailData} */
 export function sample_data() {
   return {
@@ -37,5 +39,26 @@ export function sample_data() {
 }
 
 export function sample_detail() {
-  return new Detail(sample_data());
+  return new Detail(sample_data(), kSampleBins);
+}
+
+// The same with sampled stacks: its thread was seen in main alone, then every 100 ns in put or audit, which put calls, of serve.py; from
+// 3000 on not at all. One gap comes again: after gemm, before softmax, in both measured steps.
+export function sampled_data() {
+  const data = sample_data(), first = data.names.length;
+  data.names.push("main", "put", "audit", "serve.py", "audit (serve.py:10)");
+  data.samples = {
+    sampler: "python", every: 1, in_all: 7, function: [first, first + 1, first + 2, first + 2], file: [3, 3, 3, 3].map(i => first + i), line: [3, 22, 10, 11],
+    up: [0, 1, 1, 2], frame: [0, 1, 2, 3], node: [0, 1, 2, 3], named: [0, 1, 2, 3],
+    threads: [{ pid: 1, tid: 1, title: "thread", d: [950, 100, 400, 100, 100, 100, 1250], stack: [0, 1, 2, 3, 2, 1, 0] }],
+  };
+  data.gaps = {
+    stage: [0, 0], of_windows: [2, 2], kind: [0, 2], before: [1, -1], after: [-1, -1], at_edge: [1, 0], count: [2, 9], windows: [2, 2],
+    mean: [600, 50], total: [1200, 100], permille: [480, 40], samples: [8, 0], host_samples: [6, 0], host: [first + 4, -1],
+  };
+  return data;
+}
+
+export function sampled_detail() {
+  return new Detail(sampled_data(), kSampleBins);
 }

@@ -162,3 +162,48 @@ TEST_CASE("comparison: the counter of a kernel with a long name does not wrap it
   CHECK(text.find(std::string(40, 'x')) == std::string::npos);
   CHECK(has(text, "No common kernel was measured."));
 }
+
+namespace {
+
+MedianStep a_step(Ns compute_ns, Ns starved_ns) {
+  MedianStep step;
+  step.stage = "decode_step";
+  step.wall_ns = compute_ns + starved_ns;
+  step.budget = Budget{};
+  step.budget->wall_ns = step.wall_ns;
+  step.budget->gpu_compute_ns = compute_ns;
+  step.budget->launch_starved_ns = starved_ns;
+  step.gpus = {{0, 1, {compute_ns, step.wall_ns}, {BudgetBin::kCompute, BudgetBin::kLaunchStarved}}};
+  return step;
+}
+
+}  // namespace
+
+TEST_CASE("comparison: the median steps stand below each other on one scale, and the difference is named by bin") {
+  Comparison comparison = slower_kernel();
+  CHECK_FALSE(has(comparison_html(comparison, "1"), "The median steps"));  // of runs that have none
+  comparison.a.median_step = a_step(6'000'000, 4'000'000);
+  CHECK(has(comparison_html(comparison, "1"), "B has no median step to draw beside the other"));
+  comparison.b.median_step = a_step(6'500'000, 1'000'000);
+  const std::string page = comparison_html(comparison, "1");
+  CHECK(has(page,
+            "B&#39;s median decode_step takes 7.500 ms, A&#39;s 10.000 ms: −2.500 ms. By bin: launch-starved −3.000 ms, GPU compute "
+            "+500.00 µs."));
+  CHECK(has(page, "<span><b>A</b></span><span>GPU</span><span>budget</span><span><b>B</b></span><span>GPU</span><span>budget</span>"));
+  CHECK(has(page, "width=\"75.0000%\""));  // B's ground, of A's length
+  CHECK(has(page, "<title>Comparison: a against b</title>"));
+  CHECK(has(page, "A: 10 runs, a (a0) …"));
+  comparison.b.median_step->stage = "train_step";
+  CHECK(has(comparison_html(comparison, "1"), "A&#39;s unit is decode_step, B&#39;s is train_step: the two are different things."));
+}
+
+TEST_CASE("comparison: the chart of the waterfall says what a kernel does instead of its raw name") {
+  Comparison comparison = slower_kernel();
+  comparison.waterfall->rows[0].key =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >(int, "
+      "at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)";
+  const std::string page = comparison_html(comparison, "1");
+  const std::size_t row = page.find("<span class=\"what\">elementwise add");
+  REQUIRE(row != std::string::npos);
+  CHECK(page.find("</span>", row) - row < 120);
+}

@@ -48,6 +48,20 @@ TEST_CASE("findings: a text lists twenty, a page two hundred, and the rest is co
   CHECK(evidence(run_with_findings(201)).blocks.size() == 200);
 }
 
+TEST_CASE("findings: those of one cause are one line of a page, whose numbers lead to the others; a text has them all") {
+  Run run = run_with_findings(4);
+  for (const std::size_t part : {1, 3}) {
+    run.findings[part].cause = run.findings[0].cause = "launches";
+    run.findings[part].same_cause_as = "rule1";
+    run.findings[part].part_of = "/findings/0";
+  }
+  const std::string page = nl::exporters::html::blocks_markup(findings(run).blocks);
+  CHECK(has(page, "Same cause: </span><a href=\"#finding-2\">2</a><span class=\"muted\">, </span><a href=\"#finding-4\">4</a>"));
+  CHECK(count(page, "<td>low</td>") == 2);
+  CHECK_FALSE(has(page, "finding 2"));
+  CHECK(has(section_text(findings(run)), "| 2 | low | finding 2 (part of 1) |"));
+}
+
 TEST_CASE("findings: the first five cards are open, unless they ask for nothing; twenty stand in a text") {
   Run run = run_with_findings(21);
   run.findings[1].severity = Severity::kInfo;

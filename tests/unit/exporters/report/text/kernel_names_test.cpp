@@ -2,6 +2,7 @@
 #include <string>
 
 #include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/told_apart_names.h"
 #include "tests/catch.h"
 
 using nl::exporters::readable_kernel_name;
@@ -63,4 +64,17 @@ TEST_CASE("no name of the real kernels stays a wrapper, and none is longer than 
     ++names;
   }
   CHECK(names > 80);
+}
+
+TEST_CASE("kernels that read alike are told apart by a word of their own, one kernel stays one name") {
+  const std::string vectorized = "void at::native::vectorized_elementwise_kernel<(int)8, at::native::CUDAFunctor_add<c10::BFloat16>>(int)";
+  const std::string narrow = "void at::native::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctor_add<c10::BFloat16>>(int)";
+  const std::string unrolled = "void at::native::unrolled_elementwise_kernel<at::native::CUDAFunctor_add<c10::BFloat16>>(int)";
+  const std::string gemm = "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_splitK_TNT";
+  const auto told = nl::exporters::told_apart_kernel_names({vectorized, unrolled, gemm, vectorized, narrow});
+  CHECK(told.at(0) == "elementwise add (bf16), 8");
+  CHECK(told.at(1) == "elementwise add (bf16), unrolled_elementwise_kernel");
+  CHECK(told.at(2) == readable_kernel_name(gemm));
+  CHECK(told.at(3) == told.at(0));
+  CHECK(told.at(4) == "elementwise add (bf16), 4");
 }

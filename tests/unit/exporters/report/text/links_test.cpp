@@ -18,15 +18,35 @@ TEST_CASE("a pointer into run.json leads to the row that shows it") {
   run.roofline.points.resize(3);
   run.operators.resize(1);
   run.operators[0].entries.resize(2);
-  CHECK(link_to(run, "/stages/1/budget") == "#stage-decode-step-2");
+  CHECK(link_to(run, "/stages/1") == "#stage-decode-step-2");
+  CHECK(link_to(run, "/stages/1/budget") == "#stage-decode-step-2");  // it has none
+  run.stages[1].budget = nl::Budget{};
+  run.stages[1].activity = nl::StageActivity{};
+  run.stages[1].gpu_busy_ns = 1;
+  run.stages[1].counters = nl::StageCounters{};
+  run.stages[1].counters->windows = 1;
+  CHECK(link_to(run, "/stages/1/budget") == "#budget-decode-step-2");
+  CHECK(link_to(run, "/stages/1/launch_waits") == "#budget-decode-step-2");
+  CHECK(link_to(run, "/stages/1/activity") == "#gpu-time-decode-step-2");
+  CHECK(link_to(run, "/stages/1/counters") == "#counters-decode-step-2");
+  CHECK(link_to(run, "/stages/1/host_code") == "#stage-decode-step-2");
+  run.stages[1].host_code = nl::HostCode{};
+  run.stages[1].host_code->samples = 100;
+  CHECK(link_to(run, "/stages/1/host_code") == "#host-code-decode-step-2");
+  run.stages[1].gaps.resize(2);
+  run.stages[1].gaps[0].kind = nl::GapKind::kRecurring;
+  run.stages[1].gaps[0].wall_share = 0.2;
+  CHECK(link_to(run, "/stages/1/gaps/1") == "#gap-decode-step-2-2");
   CHECK(link_to(run, "/kernels/2/ncu/0") == "#kernel-3");
-  CHECK(link_to(run, "/kernels/550") == "");  // not among the rows of the page
-  CHECK(link_to(run, "/kernels") == "");
-  CHECK(link_to(run, "/kernels/2x") == "");
+  CHECK(link_to(run, "/kernels/550") == "#kernels");  // not among the rows of the page
+  CHECK(link_to(run, "/kernels") == "#kernels");
   CHECK(link_to(run, "/roofline/points/2") == "#roofline-3");
   CHECK(link_to(run, "/operators/0/entries/1") == "#operator-2");
-  CHECK(link_to(run, "/operators/1/entries/1") == "");
+  CHECK(link_to(run, "/operators/1/entries/1") == "#operators");
+  CHECK(link_to(run, "/iterations") == "#stages");  // there is no chart
+  CHECK(link_to(run, "/energy/stages/0") == "#energy");
   CHECK(link_to(run, "/phases") == "");
+  CHECK(link_to(run, "/kernelsandmore") == "");
 }
 
 TEST_CASE("a kernel links to the point of the launch that was measured, and to none where none was") {

@@ -196,7 +196,7 @@ void add_run_routes(std::vector<Route>& routes, Parts& parts) {
         kHtml);
   route("POST", "/runs/{run}/tags", Entry::kWrite, Pace::kQuick, "Give a run tags, or take them away", post_tags, kHtml);
   route("POST", "/runs/{run}/notes", Entry::kWrite, Pace::kQuick, "Write a note to a run", post_note, kHtml);
-  route("GET", "/api/v1/runs/{run}", Entry::kRead, Pace::kQuick, "A run, as `nl-stage show --json`",
+  route("GET", "/api/v1/runs/{run}", Entry::kRead, Pace::kQuick, "What the ledger keeps of a run, with its notes",
         [](Parts& all, const Ask& ask) { return json_response(run_as_json(*all.ledgers.borrow(), ask.names.at(0))); });
   route("GET", "/api/v1/runs/{run}/run.json", Entry::kRead, Pace::kQuick, "The run.json that the ledger keeps",
         [](Parts& all, const Ask& ask) {

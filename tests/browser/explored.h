@@ -93,7 +93,7 @@ class Explored {
   }
 
   std::filesystem::path page_;
-  int opened_ = 0;
+  inline static int opened_ = 0;  // by all of them: the browser is one
 };
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

@@ -301,9 +301,9 @@ TEST_CASE("explorer: with many lanes those of stages and streams are drawn, and 
   detail["slices_left_out"] = 1234;
   Explored page(1440, nl::test::explorer_page("explorer-lanes", detail, nl::test::explorer_facts()));
   const auto titles = page.browser.evaluate("shown('.lane-titles span', true)").dump();
-  CHECK(contains(titles, "stages python main thread 973"));
+  CHECK(contains(titles, "stages main thread 973"));
   CHECK(contains(titles, "GPU 0 stream 7"));
-  CHECK_FALSE(contains(titles, "CUDA calls python main thread 973"));
+  CHECK_FALSE(contains(titles, "CUDA calls main thread 973"));
   CHECK(page.text(".more-lanes") == "Show all 44 lanes");
   CHECK(page.text(".left-out") == "Not in the page: 15 lanes with the fewest slices, 1,234 slices in all.");
   page.browser.evaluate("document.querySelector('.more-lanes button').click()");

@@ -208,7 +208,7 @@ TEST_CASE("report.html: a step now and after the sequence are drawn on one scale
     browser.evaluate(
         "window.box = e => e.getBoundingClientRect(); window.g = [...document.querySelectorAll('#what-if rect.window')].map(box); "
         "window.t = [...document.querySelectorAll('#what-if .strips span')].map(box); window.p = box(document.querySelector('#what-if "
-        ".zoom > svg')); 0");
+        ".strip-chart > svg')); 0");
     CHECK(browser.evaluate("g.length") == 2);
     CHECK(browser.evaluate("Math.abs(g[0].width - p.width) < 1 && Math.abs(g[1].width - p.width * 1.188 / 3.6) < 1") == true);
     // The lanes of each strip stand beside their titles: host and GPU, below "now" and "after".

@@ -92,6 +92,7 @@ TEST_CASE("answers: they fit their schema") {
 
 TEST_CASE("show: fifteen lines of eighty places, the metrics behind a flag") {
   TwoRuns runs;
+  runs.env["NO_COLOR"] = "1";
   runs.nl_stage({"tag", "last", "baseline"});
   runs.nl_stage({"note", "last", "clocks locked at 1980 MHz"});
   for (const Words& words : {Words{"show", "last"}, Words{"show", "before"}}) {

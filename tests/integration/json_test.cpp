@@ -60,7 +60,8 @@ TEST_CASE("json: every verb prints one object, whatever is wrong with its words"
     check_error(scene, verb + Words{"--zzzzzzzz", "--json"}, 2);
     check_error(scene, verb + Words{"--json", "--zzzzzzzz"}, 2);
     CHECK(object_of(scene, verb + Words{"--json", "--help"}, 0)["name"] == verb.back());
-    if (verb.back() != "suite") object_of(scene, verb + Words{"--json"}, -1);  // nothing given
+    if (verb.back() == "suite" || verb.back() == "serve") continue;  // nothing given: they begin
+    object_of(scene, verb + Words{"--json"}, -1);
   }
   check_error(scene, {"suite", "--json"}, 2);
   check_error(scene, {"improt", "--json"}, 2);

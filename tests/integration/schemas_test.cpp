@@ -43,7 +43,8 @@ class Checked {
 
   // All but those that only a GPU or another installation can make.
   void all_were_seen(const std::set<std::string>& elsewhere) {
-    for (const auto& each : nlohmann::json::parse(scene_.nl_stage({"schema", "--json"}).out)["schemas"]) {
+    const auto listed = nlohmann::json::parse(scene_.nl_stage({"schema", "--json"}).out);
+    for (const auto& each : listed["schemas"]) {
       INFO(each["name"]);
       CHECK((seen_.contains(each["name"]) || elsewhere.contains(each["name"])));
     }

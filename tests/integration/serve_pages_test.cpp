@@ -18,10 +18,11 @@ namespace {
 struct Team : Scene {
   Team() {
     const std::string capture = (kFixtures / "h200-probe" / "probe_node.sqlite").string();
-    for (const char* name : {"nightly", "baseline", "<script>alert(1)</script>", "gone"}) {
+    for (const char* name : {"nightly", "baseline", "foreign", "gone"}) {
       const fs::path out = path / fmt::format("bundle-{}", ++runs);
       REQUIRE(nl_stage({"import", capture, "--name", name, "--out", out.string(), "--json"}).status == 0);
     }
+    rename_foreign();
     fs::remove_all(path / "bundle-4");
     REQUIRE(nl_stage({"tag", "baseline", "release", "v1.2"}).status == 0);
     REQUIRE(nl_stage({"note", "baseline", "clocks locked at 1980 MHz \"><img src=x onerror=alert(1)>"}).status == 0);
@@ -29,6 +30,16 @@ struct Team : Scene {
     use_standins();
     env["XDG_RUNTIME_DIR"] = (path / "runtime").string();
     fs::create_directories(path / "runtime");
+  }
+  // As if another program had written its run.json: names of our own are letters and digits.
+  void rename_foreign() {
+    const fs::path file = path / "bundle-3/run.json";
+    std::string json = text(file);
+    const std::string name = "\"name\": \"foreign\"";
+    REQUIRE(json.find(name) != std::string::npos);
+    std::ofstream(file) << json.replace(json.find(name), name.size(), "\"name\": \"<script>alert(1)</script>\"");
+    REQUIRE(nl_stage({"rm", "foreign"}).status == 0);
+    REQUIRE(nl_stage({"record", (path / "bundle-3").string()}).status == 0);
   }
   int runs = 0;
   std::string writer;

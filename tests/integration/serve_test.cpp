@@ -59,10 +59,16 @@ TEST_CASE("serve: the runs of the ledger, as pages and as ls and show print them
   CHECK(listed["next"].is_null());
   listed.erase("next");
   CHECK(listed == nlohmann::json::parse(scene.nl_stage({"ls", "--json"}).out));
-  CHECK(server.get("/api/v1/runs/" + id).json() == nlohmann::json::parse(scene.nl_stage({"show", id, "--json"}).out));
+  CHECK(server.get("/api/v1/runs/" + id).json()["bundle_state"] == "whole");
+  const auto shown = nlohmann::json::parse(scene.nl_stage({"show", id, "--json"}).out);
+  CHECK(server.post("/api/v1/tools/summary", "", nlohmann::json({{"run", id}}).dump()).json() == shown);
   CHECK(server.get("/api/v1/runs/" + id + "/run.json").body == scene.text(scene.path / "morning/run.json"));
   const Reply report = server.get("/runs/" + id + "/report");
-  CHECK(report.body == scene.text(scene.path / "morning/report.html"));
+  // The same page but for the trace that lies beside it in the bundle.
+  std::string in_bundle = scene.text(scene.path / "morning/report.html");
+  const std::string beside = "\"trace_file\":\"trace.pftrace\"";
+  REQUIRE(in_bundle.find(beside) != std::string::npos);
+  CHECK(report.body == in_bundle.replace(in_bundle.find(beside), beside.size(), "\"trace_file\":null"));
   CHECK(server.get("/api/v1/openapi.json").json()["paths"].contains("/api/v1/runs/{run}"));
   CHECK(server.get("/metrics").body.find("# TYPE nl_stage_http_requests_total counter") != std::string::npos);
 }

@@ -144,12 +144,11 @@ std::string interval_markup(const StripChart::Strip& strip, double span_ns, int 
 std::string part_markup(const StripChart::Part& part, double span_ns, int y) {
   const double from = place(part.start_ns, span_ns), to = place(part.end_ns, span_ns);
   if (!(to > from)) return {};
-  std::string out = fmt::format("<rect class=\"{}\" x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"><title>{}</title></rect>",
-                                part.colour, from, y + (kStripLanePx - kStripPartPx) / 2, to - from, kStripPartPx, text(part.tip));
-  if (!part.label.empty() && to - from >= kRoomForLabel)
-    out += fmt::format("<text class=\"in middle\" x=\"{:.3f}%\" y=\"{}\">{}</text>", (from + to) / 2, y + kStripLanePx / 2 + 4,
-                       text(part.label));
-  return out;
+  const std::string bar = fmt::format("<rect class=\"{}\" x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"><title>{}</title></rect>",
+                                      part.colour, from, y + (kStripLanePx - kStripPartPx) / 2, to - from, kStripPartPx, text(part.tip));
+  if (part.label.empty() || to - from < kRoomForLabel) return bar;
+  return fmt::format("<g>{}<text class=\"in middle\" x=\"{:.3f}%\" y=\"{}\">{}</text></g>", bar, (from + to) / 2, y + kStripLanePx / 2 + 4,
+                     text(part.label));
 }
 
 // The window's length above its lanes, which stand on a ground as long as it is.

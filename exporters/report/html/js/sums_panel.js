@@ -14,7 +14,7 @@ export class SumsPanel {
     this.explorer = explorer;
     this.element = make("section", { class: "sums-panel", "aria-label": "Sums of the time range" });
     this.shown = "";
-    for (const topic of /** @type {const} */ (["view", "selection", "pin", "steps", "query"])) explorer.on(topic, () => this.element.setAttribute("aria-busy", "true"));
+    for (const topic of /** @type {const} */ (["view", "selection", "pin", "steps", "query", "lanes"])) explorer.on(topic, () => this.element.setAttribute("aria-busy", "true"));
     explorer.on("pause", () => {
       this.show();
       this.element.setAttribute("aria-busy", "false");

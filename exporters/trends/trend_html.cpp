@@ -20,7 +20,10 @@ constexpr const char* kStyle =
     "system-ui,sans-serif;fill:#333}.title{font-weight:600;font-size:14px}.frame{fill:none;stroke:#bbb}.dot{fill:#3b6ea5}.odd{fill:#d97706}"
     ".level{stroke:#333;stroke-width:1.5}.expected{fill:#3b6ea5;opacity:.08}.better{stroke:#15803d}.worse{stroke:#b91c1c}.change{stroke:#"
     "555}"
-    ".change,.better,.worse{stroke-width:1.5;stroke-dasharray:4 3}";
+    ".change,.better,.worse{stroke-width:1.5;stroke-dasharray:4 3}.trend{background:#fff}"
+    "@media(prefers-color-scheme:dark){.trend{background:#171c22}.ground{fill:#171c22}text{fill:#e6eaee}.frame{stroke:#56616d}"
+    ".dot{fill:#63aef5}.odd{fill:#f0a34a}.level{stroke:#e6eaee}.expected{fill:#63aef5;opacity:.14}.better{stroke:#45bd92}"
+    ".worse{stroke:#f27d72}.change{stroke:#98a4b0}}";
 
 // One series in its own frame.
 class SeriesFrame {
@@ -103,7 +106,8 @@ class SeriesFrame {
 
 constexpr const char* kPageStyle =
     "body{font:15px/1.45 system-ui,sans-serif;max-width:1000px;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
-    "svg{width:100%;height:auto}li{margin:.25rem 0}h2{font-size:1.05rem;margin-top:1.5rem}";
+    "svg{width:100%;height:auto}li{margin:.25rem 0}h2{font-size:1.05rem;margin-top:1.5rem}"
+    ":root{color-scheme:light dark}@media(prefers-color-scheme:dark){body{color:#e6eaee;background:#0f1318}}";
 
 std::string list_markup(const std::vector<std::string>& lines, const std::string& title, const std::string& element) {
   if (lines.empty()) return "";
@@ -127,8 +131,9 @@ std::string series_markup(const Trend& trend, const TrendSeries& series) {
 std::string trend_svg(const Trend& trend) {
   const double height = std::max(1.0, static_cast<double>(trend.series.size())) * kSeriesHeight;
   std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" aria-label=\"{2}\">\n<style>{3}</style>\n"
-      "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#fff\"/>\n",
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"trend\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" "
+      "aria-label=\"{2}\">\n<style>{3}</style>\n"
+      "<rect class=\"ground\" width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#fff\"/>\n",
       kWidth, height, text(trend.metric + " over time"), kStyle);
   for (std::size_t i = 0; i < trend.series.size(); ++i)
     out += SeriesFrame(trend, trend.series[i], static_cast<double>(i) * kSeriesHeight).markup();

@@ -18,7 +18,8 @@ Response login_page(const Parts& parts, const Ask& ask, const std::string& next,
   std::string body = "<header><h1>Sign in</h1></header>\n";
   if (!wrong.empty()) body += notice("<p>" + text(wrong) + "</p>");
   body += fmt::format(
-      "<form class=\"login\" method=\"post\" action=\"/login\"><input type=\"hidden\" name=\"next\"{}><label class=\"field\">Token<input "
+      "<form class=\"login\" method=\"post\" action=\"/login\"><input type=\"hidden\" name=\"next\"{}><input name=\"username\" "
+      "autocomplete=\"username\" value=\"nl-stage\" hidden><label class=\"field\">Token<input "
       "name=\"token\" type=\"password\" autocomplete=\"current-password\" required></label><div><button class=\"main\">Sign "
       "in</button></div></form>\n<p class=\"muted\">Whoever runs this server makes a token: <code>nl-stage serve token add NAME --role "
       "write</code>. With the role read it opens the pages; with write it also changes tags and notes, and stops runs.</p>\n",

@@ -204,6 +204,12 @@ json Browser::evaluate(const std::string& expression) {
   return answer.at("result").value("value", json());
 }
 
+void Browser::follow(const std::string& script) {
+  loaded_ = false;
+  evaluate("setTimeout(() => { " + script + " }); 0");  // it has answered before its page is gone
+  while (!loaded_) note(receive(kAnswerLimit_s));
+}
+
 double Browser::thread_seconds() {
   const json metrics = call("Performance.getMetrics");
   for (const auto& metric : metrics.at("metrics"))

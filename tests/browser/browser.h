@@ -28,8 +28,9 @@ class Browser {
   void open(const std::filesystem::path& page);   // to the end of loading
   void open_address(const std::string& address);  // the same for "http://localhost:8470/runs"
   nlohmann::json evaluate(const std::string& expression);
-  double thread_seconds();   // of the processor, taken by the page's main thread; after Performance.enable
-  std::string screenshot();  // the bytes of a PNG
+  void follow(const std::string& script);  // one that leads to another page: to the end of loading that
+  double thread_seconds();                 // of the processor, taken by the page's main thread; after Performance.enable
+  std::string screenshot();                // the bytes of a PNG
   std::string pdf();
   void press(const std::string& key, int code = 0);  // on what has the focus
   void type(const std::string& text);                // into what has the focus

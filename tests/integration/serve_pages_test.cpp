@@ -68,9 +68,7 @@ void sign_in(Browser& browser, const std::string& address, const std::string& to
   browser.open_address(address + "/login?next=%2Fruns");
   browser.evaluate("document.querySelector('[name=token]').focus()");
   browser.type(token);
-  browser.evaluate(
-      "new Promise(done => { addEventListener('pagehide', done); document.querySelector('.login').requestSubmit(); setTimeout(done, 3000); "
-      "})");
+  browser.follow("document.querySelector('.login').requestSubmit();");
   browser.open_address(address + "/runs");
 }
 
@@ -128,11 +126,9 @@ TEST_CASE("serve pages: a person signs in, tags, notes, and stops a run", "[brow
   browser.open_address(address + "/runs/baseline");
   check_page(browser, "run-signed-in", 1440);
   const auto submit = [&](const std::string& form, const std::string& field, const std::string& value) {
-    browser.evaluate(
-        fmt::format("(() => {{ const f = document.querySelector('form[action$=\"{}\"]:has([name={}])'); f.elements['{}'].value = {}; "
-                    "f.requestSubmit(); }})()",
-                    form, field, field, nlohmann::json(value).dump()));
-    browser.evaluate("new Promise(done => setTimeout(done, 800))");
+    browser.follow(fmt::format(
+        "const f = document.querySelector('form[action$=\"{}\"]:has([name={}])'); f.elements['{}'].value = {}; f.requestSubmit();", form,
+        field, field, nlohmann::json(value).dump()));
   };
   submit("/tags", "add", "from-browser");
   submit("/notes", "text", "noted <b>here</b>");

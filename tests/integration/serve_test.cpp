@@ -61,7 +61,7 @@ TEST_CASE("serve: the runs of the ledger, as pages and as ls and show print them
   CHECK(listed == nlohmann::json::parse(scene.nl_stage({"ls", "--json"}).out));
   CHECK(server.get("/api/v1/runs/" + id).json()["bundle_state"] == "whole");
   const auto shown = nlohmann::json::parse(scene.nl_stage({"show", id, "--json"}).out);
-  CHECK(server.post("/api/v1/tools/summary", "", nlohmann::json({{"run", id}}).dump()).json() == shown);
+  CHECK(server.get("/api/v1/tools/summary?run=" + id).json() == shown);
   CHECK(server.get("/api/v1/runs/" + id + "/run.json").body == scene.text(scene.path / "morning/run.json"));
   const Reply report = server.get("/runs/" + id + "/report");
   // The same page but for the trace that lies beside it in the bundle.

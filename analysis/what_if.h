@@ -17,7 +17,7 @@ namespace nl::analysis {
 struct WhatIfQuestion {
   std::string stage;                         // empty: the unit of the program, else the stage that takes the longest
   std::vector<NamedChange> changes;          // made together; empty: all that apply, one by one, and the best sequence of them
-  std::optional<Run> recorded = {};          // of a bundle: it knows its unprofiled passes and counters, which its trace does not
+  const Run* recorded = nullptr;             // of a bundle: it knows its unprofiled passes and counters, which its trace does not
   double interval_scale = 1;                 // of the logarithm of every interval, as the record of predictions has it
   std::optional<double> unprofiled_ns = {};  // of the stage's median window, as the user knows it; else that of unprofiled passes
 };

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "orchestrator/import.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
+#include "orchestrator/run_captures.h"
 #include "runs/ledger/find_run.h"
 #include "runs/ledger/pairs.h"
 
@@ -44,9 +46,10 @@ std::vector<analysis::NamedChange> changes_of(const WhatIfFlags& flags) {
 }
 
 std::optional<Run> recorded_run(const std::filesystem::path& place) {
-  if (!std::filesystem::is_regular_file(place / "run.json")) return std::nullopt;
+  const std::filesystem::path file = place.filename() == "run.json" ? place : place / "run.json";
+  if (!std::filesystem::is_regular_file(file)) return std::nullopt;
   try {
-    return orchestrator::read_run(orchestrator::read_run_text(place / "run.json"), place / "run.json");
+    return orchestrator::read_run(orchestrator::read_run_text(file), file);
   } catch (const Error&) {
     return std::nullopt;  // the captures are there all the same
   }
@@ -58,7 +61,8 @@ int what_if(const WhatIfFlags& flags) {
   orchestrator::ImportRequest request;
   request.config = orchestrator::load_config({.model_file = "", .sets = flags.sets});
   const std::filesystem::path place = runs::place_of(flags.capture, flags.ledger);
-  orchestrator::add_input(place, request);
+  orchestrator::add_captures_of(place, request);
+  const std::optional<Run> recorded = recorded_run(place);
   orchestrator::ProcessLauncher launcher;
   WhatIf result;
   PredictionOrigin origin;
@@ -66,7 +70,8 @@ int what_if(const WhatIfFlags& flags) {
   orchestrator::with_evidence(request, launcher, [&](const Evidence& evidence, const analysis::Knowledge& knowledge) {
     origin = runs::prediction_origin(evidence, flags.ledger);
     const auto unprofiled_ns = flags.unprofiled_ms > 0 ? std::optional(flags.unprofiled_ms * 1e6) : std::nullopt;
-    result = analysis::what_if(evidence, knowledge, {flags.stage, changes, recorded_run(place), origin.interval_scale, unprofiled_ns});
+    result = analysis::what_if(evidence, knowledge,
+                               {flags.stage, changes, recorded ? &*recorded : nullptr, origin.interval_scale, unprofiled_ns});
   });
   if (flags.json) write_data(exporters::whatif_json(result, origin));
   else write_text(is_terminal(stdout) ? exporters::whatif_text(result, origin, line_width()) : exporters::whatif_markdown(result, origin));

@@ -5,15 +5,11 @@
 #include <utility>
 
 #include "analysis/trace/api_kind.h"
-#include "model/error.h"
-#include "orchestrator/bundle/read_run.h"
-#include "orchestrator/bundle/sha256.h"
-#include "orchestrator/capture/pass_runner.h"
-#include "orchestrator/capture/timeline.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/knowledge.h"
 #include "orchestrator/import.h"
 #include "orchestrator/process/activity.h"
+#include "orchestrator/run_captures.h"
 #include "parsers/collector/trace.h"
 #include "parsers/nsys/sqlite.h"
 #include "parsers/stacks/stacks.h"
@@ -30,40 +26,10 @@ using parsers::Gives;
 // Everything beyond the tables of a trace is found in all of it.
 constexpr Needs kWholeTrace = kTrace | kWindows | kBins | kGaps;
 
-// The captures that a bundle was imported from, which lie where they were. Another file of that name would answer for another run.
-void add_imported(const fs::path& bundle, orchestrator::ImportRequest& request) {
-  const Run run = orchestrator::read_run(orchestrator::read_run_text(bundle / "run.json"), bundle / "run.json");
-  for (const auto& [file, digest] : run.provenance.inputs_sha256) {
-    std::error_code ignored;
-    const bool there = fs::is_regular_file(file, ignored);
-    const std::string now = there ? orchestrator::sha256_file(file) : "";
-    if (!there || (!now.empty() && !digest.empty() && now != digest))
-      throw Error(ErrorKind::kInput,
-                  there ? "the capture that the bundle was imported from has changed"
-                        : "the capture that the bundle was imported from is not there any more",
-                  file, "name the capture itself, or import it again with --copy, which keeps a copy in the bundle");
-    orchestrator::add_input(file, request);
-  }
-}
-
-bool has_captures(const fs::path& bundle) {
-  std::error_code ignored;
-  if (fs::exists(bundle / "nsys" / "run.sqlite", ignored) || fs::exists(bundle / "nsys" / "run.nsys-rep", ignored)) return true;
-  const auto files = orchestrator::collector_files(bundle / "collector");  // an import leaves an export there, which lacks the stacks
-  return std::any_of(files.begin(), files.end(), [](const fs::path& file) {
-    const parsers::Format* format = parsers::sniff(file);
-    return format != nullptr && format->gives == Gives::kCollectorTraces;
-  });
-}
-
 orchestrator::ImportRequest request_of(const Subject& subject) {
   orchestrator::ImportRequest request;
   request.config = orchestrator::load_config({.model_file = "", .sets = subject.sets});
-  fs::path place = runs::place_of(subject.run, subject.ledger);
-  std::error_code ignored;
-  if (place.filename() == "run.json" && fs::is_regular_file(place, ignored)) place = fs::absolute(place).parent_path();
-  if (fs::is_regular_file(place / "run.json", ignored) && !has_captures(place)) add_imported(place, request);
-  if (request.files.empty()) orchestrator::add_input(place, request);
+  orchestrator::add_captures_of(runs::place_of(subject.run, subject.ledger), request);
   return request;
 }
 

@@ -38,6 +38,28 @@ TEST_CASE("import makes the bundle of a real PyTorch capture, and leaves the cap
   CHECK_FALSE(fs::exists(scene.bundle() / "nsys/run.sqlite"));
 }
 
+TEST_CASE("whatif and query of an imported run read the capture that it came from, and say where that changed or is gone") {
+  Scene scene;
+  const fs::path capture = scene.path / "mine.sqlite", run_json = scene.bundle() / "run.json";
+  fs::copy_file(kFixtures / "h200-llama/nsys.sqlite", capture);
+  REQUIRE(import(scene, {capture.string()}).status == 0);
+  for (const fs::path& run : {scene.bundle(), run_json}) {
+    const Outcome predicted = scene.nl_stage({"whatif", run.string(), "--graph", "decode_step", "--json"});
+    INFO(run << predicted.err);
+    CHECK(predicted.status == 0);
+    CHECK(nlohmann::json::parse(predicted.out)["predictions"].size() == 1);
+    CHECK(scene.nl_stage({"query", run.string(), "SELECT count(*) FROM slices"}).status == 0);
+  }
+  std::ofstream(capture, std::ios::app) << "x";
+  const Outcome changed = scene.nl_stage({"whatif", scene.bundle().string()});
+  CHECK(changed.status == 3);
+  CHECK(changed.err.find("has changed") != std::string::npos);
+  fs::remove(capture);
+  const Outcome gone = scene.nl_stage({"whatif", scene.bundle().string()});
+  CHECK(gone.status == 3);
+  CHECK(gone.err.find("is not there any more") != std::string::npos);
+}
+
 TEST_CASE("import of ncu's report alone: its launches are the kernels, and that is said") {
   Scene scene;
   const Outcome outcome =

@@ -105,6 +105,14 @@ bool put_descriptors(const Prepared& child) {
   ::_exit(126);
 }
 
+// The child closes its descriptors once it treats signals as a verb does: one that is sent before would be lost where we ignore it.
+void wait_for_end_of(const Fd& pipe) {
+  constexpr int kMostMs = 5000;
+  pollfd end{pipe.get(), POLLIN, 0};
+  while (::poll(&end, 1, kMostMs) < 0 && errno == EINTR) {
+  }
+}
+
 class Child {
  public:
   explicit Child(const OwnVerb& verb) : verb_(verb), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { start(); }
@@ -136,9 +144,12 @@ class Child {
     child.err = err_.write.get();
     child.progress = progress_.write.get();
     child.parent = ::getpid();
+    OutputPipe started = make_pipe();
     pid_ = ::fork();
     if (pid_ < 0) refuse_start("cannot start a process");
     if (pid_ == 0) become_verb(child);
+    started.write.reset();
+    wait_for_end_of(started.read);
     out_.write.reset();
     err_.write.reset();
     progress_.write.reset();

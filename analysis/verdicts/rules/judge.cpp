@@ -73,15 +73,20 @@ Severity severity_of(const CompiledRule& rule, const Subject& subject) {
   return Severity::kInfo;
 }
 
-std::string first_that_holds(const std::vector<CompiledAdvice>& texts, const Subject& subject) {
+const Sentence* first_that_holds(const std::vector<CompiledAdvice>& texts, const Subject& subject) {
   const auto found = std::find_if(texts.begin(), texts.end(), [&](const auto& each) { return holds(each.when, subject); });
-  return found != texts.end() ? found->text.text(subject) : "";
+  return found != texts.end() ? &found->text : nullptr;
+}
+
+std::string advice(const std::vector<CompiledAdvice>& texts, const Subject& subject) {
+  const Sentence* text = first_that_holds(texts, subject);
+  return text != nullptr ? text->text(subject) : "";
 }
 
 // The change whose worth is predicted; empty: none, or one with a figure in it that was not captured.
 std::string change_to_predict(const CompiledRule& rule, const Subject& subject) {
-  const auto found = std::find_if(rule.predict.begin(), rule.predict.end(), [&](const auto& each) { return holds(each.when, subject); });
-  return found != rule.predict.end() && found->text.known(subject) ? found->text.text(subject) : "";
+  const Sentence* text = first_that_holds(rule.predict, subject);
+  return text != nullptr && text->known(subject) ? text->text(subject) : "";
 }
 
 Candidate make(const CompiledRule& rule, const Subject& subject, const PredictChange& predict) {
@@ -93,8 +98,8 @@ Candidate make(const CompiledRule& rule, const Subject& subject, const PredictCh
   finding.about = rule.spec->about;
   finding.cause = rule.cause.text(subject);
   finding.message = rule.message.text(subject);
-  finding.plain = first_that_holds(rule.plain, subject);
-  finding.action = first_that_holds(rule.action, subject);
+  finding.plain = advice(rule.plain, subject);
+  finding.action = advice(rule.action, subject);
   finding.confidence = confidence_in(rule, subject, finding.evidence);
   if (finding.evidence.empty()) {
     FindingEvidence evidence;

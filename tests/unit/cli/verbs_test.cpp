@@ -449,7 +449,7 @@ TEST_CASE("cli schema: the schemas of the repository, byte for byte") {
   CHECK(nl_stage({"schema"}).out.find("\nrun ") != std::string::npos);
   const json listed = json::parse(nl_stage({"schema", "--json"}).out)["schemas"];
   CHECK(listed[0]["name"] == "answer");
-  CHECK(listed[0]["verbs"] == json{"run", "profile", "import", "show"});
+  CHECK(listed[0]["verbs"] == json{"run", "import", "show", "profile"});
   CHECK(refused({"schema", "rnu"}).fix == "did you mean 'run'?");
   CHECK(refused({"schema", "everything"}).fix == "`nl-stage schema` lists them");
 }

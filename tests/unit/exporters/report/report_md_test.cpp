@@ -35,7 +35,7 @@ TEST_CASE("report.md begins with what limits it and says everything once") {
 
 TEST_CASE("report.md tells status, stages, kernels, coverage, capture and import") {
   const std::string text = nl::exporters::report_markdown(nl::test::full_run());
-  CHECK(text.substr(0, 29) == "# 20250101-120000-llama-deep\n");
+  CHECK(text.starts_with("# llama\n"));
   CHECK(has(text, "**partial: usable"));
   CHECK(has(text, "- ncu profiled 1 of 2 kernels (ncu pass)"));
   CHECK(has(text, "| prefill | 3 | 333 ns | 153 ns | 300 ns | 500 ns | 1.00 µs | 1 | LLM:prefill |"));

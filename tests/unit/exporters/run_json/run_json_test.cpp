@@ -46,6 +46,9 @@ nl::Run filled_run() {
   run.import_stats.rows_damaged = run.ncu_rows_damaged = {{placed, 3}};
   run.stages.at(0).slow_windows = nl::SlowWindows{2, *run.stages.at(0).budget, 3, 40};
   run.workload.verdict.unit_stage = "decode_step";
+  run.median_step = nl::MedianStep{
+      "decode_step",           10, 1000, 41, run.stages.at(0).budget, {{0, 41, {1000}, {nl::BudgetBin::kCompute}}}, 1, {1000},
+      {nl::Binding::kHostCode}};
   run.workload.verdict.witnesses = {placed};
   run.coverage.graph_only_share = 0.25;
   run.coverage.graph_unjoined_share = run.operators.at(0).graph_unjoined_share = 0.125;
@@ -168,14 +171,50 @@ TEST_CASE("the keys stand in the documented order") {
   const auto document = nlohmann::ordered_json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   std::vector<std::string> keys;
   for (const auto& [key, value] : document.items()) keys.push_back(key);
-  CHECK(keys == std::vector<std::string>{
-                    "schema_version", "run_id",    "created_at",     "status",         "summary",      "problems",     "name",
-                    "mode",           "hardware",  "software",       "model",          "workload",     "stages",       "phases",
-                    "iterations",     "latency",   "communication",  "kernels",        "kernels_note", "api",          "ranges",
-                    "session",        "operators", "operators_note", "operator_steps", "layers",       "layers_note",  "peaks",
-                    "efficiency",     "roofline",  "findings",       "abstentions",    "what_if",      "perturbation", "energy",
-                    "host",           "timeline",  "activity",       "coverage",       "clock",        "import_stats", "ncu_rows_damaged",
-                    "provenance"});
+  CHECK(keys == std::vector<std::string>{"schema_version",
+                                         "run_id",
+                                         "created_at",
+                                         "status",
+                                         "summary",
+                                         "problems",
+                                         "name",
+                                         "mode",
+                                         "hardware",
+                                         "software",
+                                         "model",
+                                         "workload",
+                                         "stages",
+                                         "phases",
+                                         "iterations",
+                                         "median_step",
+                                         "latency",
+                                         "communication",
+                                         "kernels",
+                                         "kernels_note",
+                                         "api",
+                                         "ranges",
+                                         "session",
+                                         "operators",
+                                         "operators_note",
+                                         "operator_steps",
+                                         "layers",
+                                         "layers_note",
+                                         "peaks",
+                                         "efficiency",
+                                         "roofline",
+                                         "findings",
+                                         "abstentions",
+                                         "what_if",
+                                         "perturbation",
+                                         "energy",
+                                         "host",
+                                         "timeline",
+                                         "activity",
+                                         "coverage",
+                                         "clock",
+                                         "import_stats",
+                                         "ncu_rows_damaged",
+                                         "provenance"});
   keys.clear();
   for (const auto& [key, value] : document.at("kernels").at(0).items()) keys.push_back(key);
   CHECK(keys ==

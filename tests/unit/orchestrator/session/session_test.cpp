@@ -240,6 +240,8 @@ TEST_CASE("session: what is missing is said before anything runs") {
     CHECK(session_error([&] { check_session(options); }) == ErrorKind::kUsage);
   }
   options.shapes = {"x=2x16:float32"};
+  CHECK(session_error([&] { check_session(options); }) == ErrorKind::kUsage);  // the model has no inputs
+  std::ofstream(file) << "input x float32 batch 16\n";
   CHECK_NOTHROW(check_session(options));
 }
 

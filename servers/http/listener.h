@@ -16,9 +16,9 @@ namespace nl::servers::http {
 
 struct ListenOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 0;         // 0: one that is free
-  std::string certificate, key;   // PEM files; empty: no TLS
-  std::size_t connections = 256;  // at once; one more is answered with 503
+  std::uint16_t port = 0;                  // 0: one that is free
+  std::string certificate = {}, key = {};  // PEM files; empty: no TLS
+  std::size_t connections = 256;           // at once; one more is answered with 503
   std::size_t header_bytes = 16 << 10, body_bytes = 1 << 20;
   std::chrono::seconds header_time{10}, body_time{30}, answer_time{60};  // answer_time: of what is slow; then it is asked to stop
   std::size_t quick_threads = 8, slow_threads = 4, slow_waiting = 32;

@@ -89,6 +89,7 @@ TEST_CASE("live runs: a stop is a Ctrl-C to that process alone") {
   REQUIRE(pipe(ready) == 0);
   const pid_t child = fork();
   if (child == 0) {
+    ::signal(SIGINT, SIG_DFL);  // not the test framework's
     const LiveNote note("run-child", "test-child", "bundle");
     [[maybe_unused]] const auto written = write(ready[1], "x", 1);
     pause();

@@ -52,12 +52,10 @@ TEST_CASE("own verb: steps are told while it runs") {
 
 TEST_CASE("own verb: asked to stop it gets one SIGINT, and may still print what it has") {
   std::stop_source stop;
-  OwnVerb verb = own_shell("trap 'n=$((n+1)); sleep 0.5; echo stopped $n; exit 130' INT; while :; do sleep 0.05; done");
+  OwnVerb verb = own_shell(
+      "trap 'n=$((n+1)); sleep 0.5; echo stopped $n; exit 130' INT; echo ready >&$NL_STAGE_PROGRESS_FD; while :; do sleep 0.05; done");
   verb.stop = stop.get_token();
-  std::jthread asks([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    stop.request_stop();
-  });
+  verb.progress = [&](std::string_view) { stop.request_stop(); };
   const OwnVerbEnd end = run_own_verb(verb);
   CHECK(end.out == "stopped 1\n");
   CHECK(end.exit_status == 130);
@@ -65,10 +63,10 @@ TEST_CASE("own verb: asked to stop it gets one SIGINT, and may still print what 
 
 TEST_CASE("own verb: one that does not end is ended after the grace") {
   std::stop_source stop;
-  OwnVerb verb = own_shell("trap '' INT; while :; do sleep 0.05; done");
+  OwnVerb verb = own_shell("trap '' INT; echo ready >&$NL_STAGE_PROGRESS_FD; while :; do sleep 0.05; done");
   verb.stop = stop.get_token();
   verb.grace_s = 0.3;
-  stop.request_stop();
+  verb.progress = [&](std::string_view) { stop.request_stop(); };
   const auto begin = std::chrono::steady_clock::now();
   CHECK(run_own_verb(verb).exit_status == 128 + SIGKILL);
   CHECK(seconds_since(begin) < 10);

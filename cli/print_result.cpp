@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
@@ -13,6 +14,7 @@
 #include "exporters/report/text/figure_text.h"
 #include "exporters/report/text/prediction_text.h"
 #include "exporters/report/text/run_text.h"
+#include "exporters/report/text/told_apart_names.h"
 #include "model/error_code.h"
 #include "model/text_table.h"
 #include "model/visible_text.h"
@@ -52,6 +54,16 @@ void print_stages(const Run& run) {
                           stage.gpu_busy_ns ? ms_text(static_cast<double>(*stage.gpu_busy_ns)) : "-"});
   }
   print_table(std::move(table));
+  if (const std::string note = exporters::report::runs_on_text(run); !note.empty()) write_line("", note);
+}
+
+// The function's own name; where two rows would have the same, what it does, told apart.
+void name_kernels(std::vector<std::string> names, TextTable& table) {
+  const std::vector<std::string> told = exporters::told_apart_kernel_names(names);
+  std::map<std::string, std::size_t> rows;
+  for (const auto& row : table.rows) ++rows[row.front()];
+  for (std::size_t i = 0; i < table.rows.size(); ++i)
+    if (rows[table.rows[i].front()] > 1 && told[i] != names[i]) table.rows[i].front() = told[i];
 }
 
 bool on_several_gpus(const std::vector<KernelEntry>& kernels) {
@@ -69,6 +81,7 @@ void print_kernels(const Run& run) {
                   3};
   const bool several = on_several_gpus(*run.kernels);
   if (several) table.head.emplace_back("GPU");
+  std::vector<std::string> names;
   for (const WorkingKernel& each : working.list) {
     if (table.rows.size() == kMostRows) break;
     const KernelEntry& kernel = (*run.kernels)[each.index];
@@ -76,7 +89,9 @@ void print_kernels(const Run& run) {
                           ms_text(static_cast<double>(each.time_ns)), fmt::format("{:.1f}%", 100 * each.measured_share),
                           kernel.ncu.empty() ? "-" : "yes"});
     if (several) table.rows.back().push_back(std::to_string(kernel.device));
+    names.push_back(kernel.name);
   }
+  name_kernels(std::move(names), table);
   print_table(std::move(table));
   if (working.left_out > 0) write_line("", exporters::report::working_kernels_note(run, working));
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -97,9 +98,17 @@ CodedError unread(const CLI::App& app) {
   return fault(ErrorCode::kUsage, "the command line cannot be read", called, fmt::format("`{} --help` has the flags and examples", called));
 }
 
+// The first that is of this verb: one may begin with what makes its files. Empty: there is none.
+std::string example_of(const CLI::App& verb) {
+  std::istringstream examples(reference_of_verb(verb).examples);
+  for (std::string line; std::getline(examples, line);)
+    if (line.starts_with(called_as(verb))) return line;
+  return {};
+}
+
 // "add RUN, such as: nl-stage show last"
 std::string add_it(const CLI::Option& option, const CLI::App& verb) {
-  const std::string examples = reference_of_verb(verb).examples, first = examples.substr(0, examples.find('\n'));
+  const std::string first = example_of(verb);
   return fmt::format("add {}{}; `{} --help` explains it", shown(option), first.empty() ? "" : ", such as: " + first, called_as(verb));
 }
 

@@ -71,7 +71,7 @@ void refuse_unknown(const json& document, const std::string& where) {
   for (const char* key : {"schema_version", "run_id", "stages"})
     if (document.is_object() && document.contains(key)) return;
   throw Error(ErrorKind::kInput, "this is no file that has a schema: it has neither a schema_version nor a run_id", where,
-              "`nl-stage schema` lists the files that have one");
+              "`nl-stage schema` lists the files that have one; --schema NAME checks against it");
 }
 
 const FileFormat& format_of(const json& document) {

@@ -317,7 +317,7 @@ std::vector<ManifestFile> files_of_whole_bundle(const fs::path& bundle, const st
     if (found == here.end() && may_lack && may_lack(listed.path)) continue;
     if (found == here.end())
       throw CodedError(ErrorCode::kBundleDamaged, "half a bundle: a file of its manifest is missing", (bundle / listed.path).string(),
-                       "use a whole copy of the bundle");
+                       "use a whole copy of the bundle; its report.html can be sent by itself");
     if (found->size_bytes != listed.size_bytes || (!listed.sha256.empty() && found->sha256 != listed.sha256))
       throw CodedError(ErrorCode::kBundleDamaged, "a file of the bundle was changed after its manifest was written",
                        (bundle / listed.path).string(),

@@ -25,9 +25,10 @@ constexpr std::size_t kTallTable = 14;  // rows: a longer one scrolls in its box
 constexpr std::size_t kWideTable = 12;  // columns: a wider one takes the room beside the text, too
 
 // A kernel's: shortened, the whole of it unfolds.
-std::string name_markup(const std::string& name) {
+std::string name_markup(const Span& span) {
+  const std::string& name = span.text;
   if (name.empty()) return "(no name)";
-  const std::string brief = readable_kernel_name(name);
+  const std::string brief = span.brief.empty() ? readable_kernel_name(name) : span.brief;
   if (brief == name && name.size() <= kLongName) return fmt::format("<code>{}</code>", text(name));
   const std::string shown = text(cut(brief, kLongName)) + (brief.size() > kLongName ? "…" : "");
   return fmt::format("<details class=\"name\"><summary><code>{}</code></summary><code>{}</code></details>", shown, text(name));
@@ -48,7 +49,7 @@ std::string inlined(const Span& span) {
     case Inline::kCode: out = "<code>" + text(span.text) + "</code>"; break;
     case Inline::kMuted: out = "<span class=\"muted\">" + text(span.text) + "</span>"; break;
     case Inline::kName:
-    case Inline::kShortName: out = name_markup(span.text); break;
+    case Inline::kShortName: out = name_markup(span); break;
   }
   return span.link.empty() ? out : fmt::format("<a{}>{}</a>", attribute("href", span.link), out);
 }

@@ -111,16 +111,27 @@ std::string RooflinePicture::roofs() const {
   return out;
 }
 
-// Above their lines; where the next roof above is too near for that, below.
+constexpr double kLineOfText = 4;  // percent of the height
+
+// "fp8 1979" and "bf16 989 TFLOP/s": "fp8 1979 · bf16 989 TFLOP/s"
+std::string joined_roofs(const std::string& names, const std::string& next) {
+  const std::size_t unit = names.rfind(' ');
+  const bool same = unit != std::string::npos && next.ends_with(names.substr(unit));
+  return (same ? names.substr(0, unit) : names) + " · " + next;
+}
+
+// Above their lines. Roofs too near for a line of text between them share one label, above the highest: any other would be struck through.
 std::string RooflinePicture::roof_labels() const {
-  constexpr double kRoom = 5.5;  // percent of the height, a line of text
   std::string out;
-  double above = -2 * kRoom;
-  for (const auto& roof : chart_.roofs) {
-    const double at = top(roof.flops_per_s);
-    out += fmt::format("<text class=\"rooflabel\" x=\"100%\" y=\"{:.3f}%\" dy=\"{}\" text-anchor=\"end\">{}</text>", at,
-                       at - above < kRoom ? 13 : -5, text(roof.name));
-    above = at;
+  for (auto roof = chart_.roofs.begin(); roof != chart_.roofs.end();) {
+    const double at = top(roof->flops_per_s);
+    std::string names = roof->name;
+    double lowest = at;
+    for (++roof; roof != chart_.roofs.end() && top(roof->flops_per_s) - lowest < 1.5 * kLineOfText; ++roof) {
+      names = joined_roofs(names, roof->name);
+      lowest = top(roof->flops_per_s);
+    }
+    out += fmt::format("<text class=\"rooflabel\" x=\"100%\" y=\"{:.3f}%\" dy=\"-5\" text-anchor=\"end\">{}</text>", at, text(names));
   }
   return out;
 }
@@ -164,16 +175,27 @@ std::string RooflinePicture::marks(bool stages) const {
   return out;
 }
 
-// Over everything else. A decode and its steps do the same work at the same rate: their names stand below each other.
+// Over everything else. A decode and its steps do the same work at the same rate, and so may a kernel: each name stands on the first line at or
+// below its mark that no other name and no kernel's mark takes.
 std::string RooflinePicture::stage_labels() const {
+  constexpr double kWidth = 12;  // percent: of a name
+  constexpr int kMostBelow = 6;
   std::string out;
-  std::vector<std::pair<double, double>> placed;
+  std::vector<std::pair<double, double>> taken;  // the middle of marks, the begin of names
+  for (const auto& point : chart_.points)
+    if (point.number != 0 && drawable(point.intensity, point.flops_per_s))
+      taken.emplace_back(x_.percent(point.intensity), top(point.flops_per_s));
   for (const auto& point : chart_.points) {
     if (point.number != 0 || !drawable(point.intensity, point.flops_per_s)) continue;
     const double x = x_.percent(point.intensity), y = top(point.flops_per_s);
-    const auto below = std::count_if(placed.begin(), placed.end(),
-                                     [&](const auto& other) { return std::abs(other.first - x) < 8 && std::abs(other.second - y) < 4; });
-    placed.emplace_back(x, y);
+    const auto is_taken = [&](int below) {
+      return std::any_of(taken.begin(), taken.end(), [&](const auto& other) {
+        return other.first > x - kWidth && other.first < x + kWidth && std::abs(other.second - y - below * kLineOfText) < kLineOfText;
+      });
+    };
+    int below = 0;
+    while (below < kMostBelow && is_taken(below)) ++below;
+    taken.emplace_back(x, y + below * kLineOfText);
     out += fmt::format("<text class=\"mark-label\" x=\"{:.3f}%\" y=\"{:.3f}%\" dx=\"11\" dy=\"{}\">{}</text>", x, y, 4 + 13 * below,
                        text(point.name));
   }

@@ -64,6 +64,22 @@ Cell saving_cell(const Finding& finding, bool say_which) {
 // " (part of 1)"
 std::string part_text(const Run& run, const Finding& whole) { return fmt::format(" (part of {})", &whole - run.findings.data() + 1); }
 
+// Those of the whole are said there: what several findings advise would stand on a page several times.
+List fixes(const Run& run, const Finding& finding, const Finding* whole) {
+  std::vector<std::string> own = finding.suggestions;
+  if (whole != nullptr)
+    std::erase_if(own, [&](const std::string& each) {
+      return std::find(whole->suggestions.begin(), whole->suggestions.end(), each) != whole->suggestions.end();
+    });
+  List list = notes(own);
+  list.ordered = true;
+  if (own.size() == finding.suggestions.size()) return list;
+  const std::string number = std::to_string(whole - run.findings.data() + 1);
+  list.items.push_back({Text(own.empty() ? "As of " : "Also those of ") +
+                        Text("finding " + number, Inline::kPlain, "#" + finding_id(whole - run.findings.data())) + Text(".")});
+  return list;
+}
+
 Card card(const Run& run, std::size_t number, const Finding& finding) {
   Card out;
   out.id = finding_id(number - 1);
@@ -71,16 +87,16 @@ Card card(const Run& run, std::size_t number, const Finding& finding) {
   out.severity = finding.severity;
   out.title = title_of(finding);
   out.in_text = number <= kTextFindings;
-  out.open = number <= kOpenFindings && finding.severity != Severity::kInfo;
+  const Finding* whole = whole_of(run, finding);
+  out.open = number <= kOpenFindings && finding.severity != Severity::kInfo && whole == nullptr;
   out.about = Text(fmt::format("confidence {:.0f} %; {}; rule ", finding.confidence * 100, scope_text(run, finding))) + code(finding.rule);
-  if (const Finding* whole = whole_of(run, finding); whole != nullptr) out.about += Text(part_text(run, *whole));
+  if (whole != nullptr) out.about += Text(part_text(run, *whole));
   out.gain = gain_line(finding);
   const std::string window = shared_window(finding);
   out.evidence_title = window.empty() ? Text("Evidence")
                                       : Text("Evidence, in ") + Text(window, Inline::kPlain, link_to_moment(run, finding.evidence.front()));
   for (const auto& evidence : finding.evidence) out.evidence.items.push_back(evidence_item(run, evidence, window.empty()));
-  out.fixes = notes(finding.suggestions);
-  out.fixes.ordered = true;
+  out.fixes = fixes(run, finding, whole);
   return out;
 }
 

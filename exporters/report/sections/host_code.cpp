@@ -44,7 +44,7 @@ std::string_view sampled_text(HostSampler sampler) {
 std::string cost_text(const HostStacks& host) {
   const std::string share = share_text(host.cost_share);
   return host.sampler == HostSampler::kPerf ? fmt::format("reading them kept {} of one processor busy", share)
-                                            : fmt::format("sampling took {} of the process' time", share);
+                                            : fmt::format("taking the samples took {} of the process' time", share);
 }
 
 std::string sampler_text(const Run& run) {
@@ -247,7 +247,7 @@ Section host_code(const Run& run) {
   if (!out.blocks.empty())
     out.blocks.insert(
         out.blocks.begin(),
-        Paragraph{"What the launching threads ran while the GPU was idle and its next launch call had not begun." + sampler_text(run)});
+        Paragraph{"What the launching threads ran while the GPU was idle and waited for its next launch." + sampler_text(run)});
   if (!too_few.empty()) out.blocks.emplace_back(missing(too_few_text(run, too_few)));
   return out;
 }

@@ -5,6 +5,7 @@
 #include "exporters/report/sections/sections.h"
 #include "exporters/report/text/links.h"
 #include "exporters/report/text/run_text.h"
+#include "exporters/report/text/told_apart_names.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {
@@ -53,13 +54,21 @@ Row other_kernels(const Run& run, const std::vector<WorkingKernel>& kernels, std
           share_cell(several_gpus(*run.kernels) ? std::nullopt : std::optional(rest.measured_share)), count_cell(rest.calls)};
 }
 
+std::vector<std::string> told_apart(const std::vector<KernelRow>& rows) {
+  std::vector<std::string> names;
+  for (const KernelRow& row : rows) names.push_back(row.kernel.name);
+  return told_apart_kernel_names(names);
+}
+
 Table kernel_table(const Run& run, const std::vector<WorkingKernel>& kernels) {
   const auto listed = listed_kernels(run);
   std::vector<KernelRow> rows;
   for (const WorkingKernel& kernel : listed) rows.push_back(kernel_row(run, kernel));
   Table table = table_of("Kernels", kernel_columns(run), rows);
+  const std::vector<std::string> told = told_apart(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const KernelEntry& kernel = rows[i].kernel;
+    for (Span& name : table.rows[i].front().text.spans) name.brief = told[i];
     table.rows[i].id = kernel_id(listed[i].index);
     table.rows[i].data = {
         {"kind", std::string(key_of(kernel.kind))}, {"stage", stages_around(kernel)}, {"layer", launchers_of(kernel, run.layers)}};
@@ -137,11 +146,11 @@ Section kernels(const Run& run) {
   const std::string order =
       working.measured ? "By GPU time in the measured windows; Mean, p50, p99 (from 100 launches on) and Longest are of all launches."
                        : "By total GPU time.";
-  std::string text = order + " kernels.md lists every kernel and the names [n] in full.";
+  std::string text = order + " kernels.md lists every kernel with its name in full.";
   if (!by.empty())
     text = fmt::format(
-        "{} {} measured the columns from SM % to Bound by; a dash: not measured. kernels.md lists every kernel, "
-        "the names [n] in full and each measured launch.",
+        "{} {} measured the columns from SM % to Bound by; a dash: not measured. kernels.md lists every kernel with its name in full, "
+        "and each measured launch.",
         order, by);
   Table table = kernel_table(run, working.list);
   if (working.list.size() > kTextKernels) table.text_note = plural(working.list.size(), "kernel") + " in all.";

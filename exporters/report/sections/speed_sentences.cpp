@@ -108,15 +108,14 @@ std::string token_part(const Run& run, const Speed& speed) {
   const std::string whose = batch > 1                                ? fmt::format(" for each of {} sequences", tokens_text(batch))
                             : run.latency.batch || speed.rate.best() ? ""
                                                                      : " for each sequence of a batch that is not known";
-  return fmt::format("writes a token (word piece) every {}{}{}", rough_time(*token), whose, usual_step(run, speed));
+  return fmt::format("writes a token every {}{}{}", rough_time(*token), whose, usual_step(run, speed));
 }
 
 // "205 tokens per second over whole requests"
-std::string rate_part(const Run& run, const Speed& speed, bool alone) {
+std::string rate_part(const Run& run, const Speed& speed) {
   const auto rate = speed.of(speed.rate);
   if (!rate) return {};
-  return fmt::format("{} tokens{} per second over whole requests{}", rough_count(*rate), alone ? " (word pieces)" : "",
-                     counted_as_one(run) ? ", counted as one sequence" : "");
+  return fmt::format("{} tokens per second over whole requests{}", rough_count(*rate), counted_as_one(run) ? ", if the batch is one" : "");
 }
 
 // " (unprofiled; with the profiler 4.9 ms, 4.3 ms and 205)" where the figures are of unprofiled runs.
@@ -131,11 +130,11 @@ std::string traced_part(const Speed& speed) {
   return fmt::format(" ({}{}; with the profiler {})", predicted ? kPredictedBare : "unprofiled", speed.token_range, join_and(traced));
 }
 
-// "llama reads a prompt of 256 tokens in 4.9 ms and then writes a token (word piece) every 4.3 ms: 205 tokens per second over whole requests."
+// "llama reads a prompt of 256 tokens in 4.9 ms and then writes a token every 4.3 ms: 205 tokens per second over whole requests."
 std::string token_speed(const Run& run) {
   if (!generates(run)) return {};
   const Speed speed = speed_of(run);
-  const std::string first = first_token_part(run, speed), token = token_part(run, speed), rate = rate_part(run, speed, token.empty());
+  const std::string first = first_token_part(run, speed), token = token_part(run, speed), rate = rate_part(run, speed);
   if (first.empty() && token.empty() && rate.empty()) return {};
   std::string text = first;
   if (!token.empty()) text += (text.empty() ? "" : " and then ") + token + (rate.empty() ? "" : ": " + rate);
@@ -154,7 +153,7 @@ HeadlineFigure shared_step(const Run& run) {
 }
 
 // "llama serves several requests at a time: it reads the prompt in 8.0 ms and takes a step for all requests in 5.5 ms. A request waits 14 ms
-// between its tokens (word pieces): 420 tokens per second over whole requests." A step's time is not a request's: others' prompts are between.
+// between its tokens: 420 tokens per second over whole requests." A step's time is not a request's: others' prompts are between.
 std::string serving_speed(const Run& run) {
   if (run.workload.verdict.kind != WorkloadKind::kServing) return {};
   const Speed speed = speed_of(run);
@@ -163,11 +162,10 @@ std::string serving_speed(const Run& run) {
   std::vector<std::string> parts;
   if (const std::string first = first_token_part(run, speed); !first.empty()) parts.push_back(first);
   if (step_ns) parts.push_back("takes a step for all requests in " + rough_time(*step_ns) + usual_step(run, speed));
-  const std::string rate = rate_part(run, speed, !token_ns);
+  const std::string rate = rate_part(run, speed);
   if (parts.empty() && !token_ns && rate.empty()) return {};
   std::string text = who(run) + " serves several requests at a time" + (parts.empty() ? "" : ": it " + join_and(parts)) + source_label(run);
-  if (token_ns)
-    text += fmt::format(". A request waits {} between its tokens (word pieces){}", rough_time(*token_ns), rate.empty() ? "" : ": " + rate);
+  if (token_ns) text += fmt::format(". A request waits {} between its tokens{}", rough_time(*token_ns), rate.empty() ? "" : ": " + rate);
   else if (!rate.empty()) text += ". It writes " + rate;
   return text + traced_part(speed) + ".";
 }

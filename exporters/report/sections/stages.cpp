@@ -125,6 +125,7 @@ void add_gpu_table(const Run& run, Blocks& blocks) {
   if (!generates(run)) drop_columns(table, {"Tokens per window", "Tokens/s"});
   blocks.emplace_back(Paragraph{"GPU busy counts overlapping work once, GPU sum counts it twice."});
   blocks.emplace_back(std::move(table));
+  add(blocks, Paragraph{runs_on_text(run)});
 }
 
 void add_latency(const Run& run, Blocks& blocks) {

@@ -29,7 +29,8 @@ enum class Inline : std::uint8_t {
 struct Span {
   std::string text;
   Inline style = Inline::kPlain;
-  std::string link = {};  // "#finding-1": of a page only
+  std::string link = {};   // "#finding-1": of a page only
+  std::string brief = {};  // of a kernel's name, what a page shows folded; empty: as it reads alone
 };
 
 struct Text {

@@ -349,6 +349,15 @@ Paragraph not_captured(const std::optional<Remark>& why, const char* otherwise, 
 
 Paragraph caption(std::string text) { return {Text(std::move(text)), Role::kCaption}; }
 
+std::string runs_on_text(const Run& run) {
+  std::vector<std::string> names;
+  for (const StageEntry& stage : run.stages)
+    if (stage.wall.count > 0 && stage.runs_on()) names.push_back(stage_title(run, stage.name));
+  return names.empty()
+             ? ""
+             : fmt::format("Ranges of {} end before the GPU work that they launched: nothing in them waits for it.", join_and(names));
+}
+
 List notes(const std::vector<std::string>& plain) {
   List list;
   for (const auto& note : plain) list.items.push_back({note});

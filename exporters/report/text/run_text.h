@@ -130,7 +130,8 @@ Cell figure_cell(const std::optional<double>& value, const char* unit = "");
 Paragraph missing(Text text);  // why something is not there
 Paragraph not_captured(const std::optional<Remark>& why, const char* otherwise, const char* what = "Not captured");
 Paragraph not_captured(const std::string& why, const char* otherwise, const char* what = "Not captured");
-Paragraph caption(std::string text);  // below a figure
+Paragraph caption(std::string text);       // below a figure
+std::string runs_on_text(const Run& run);  // why stages have more GPU work than wall time; empty: none has
 List notes(const std::vector<std::string>& plain);
 List notes(const std::vector<Remark>& remarks);
 void drop_columns(Table& table, std::initializer_list<std::string_view> titles);

@@ -73,6 +73,7 @@ TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
   CHECK(refused({"run", "--nmae=x"}).message == "unknown flag '--nmae'");
   CHECK(refused({"run", "--nmae=x"}).fix == "did you mean '--name'?");
   CHECK(refused({"validate"}).fix == "add RUN, such as: nl-stage validate run.json; `nl-stage validate --help` explains it");
+  CHECK(refused({"nodes"}).fix.starts_with("add RUN, such as: nl-stage nodes "));  // its first example makes the run
   CHECK(refused({"doctor", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"doctor", "--set", "run.top_n_kernels=3", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"run", "-x"}).message == "unknown flag '-x'");

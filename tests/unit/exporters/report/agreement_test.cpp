@@ -155,7 +155,7 @@ TEST_CASE("coverage tells windows without GPU work from time without it") {
 TEST_CASE("the first token is promised only where a request's arrival is known") {
   nl::Run run = traced_generation();
   CHECK(has(all_sentences(run),
-            "llama reads 4 prompts of 256 tokens in 10 ms and then writes a token (word piece) every 4.0 ms for each of 4 sequences: 800 "
+            "llama reads 4 prompts of 256 tokens in 10 ms and then writes a token every 4.0 ms for each of 4 sequences: 800 "
             "tokens per second over whole requests."));
   CHECK_FALSE(has(nl::exporters::stakeholder_markdown(run), "| Time to first token"));
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Prefill time, traced (ms) | 10.000 |"));
@@ -173,7 +173,7 @@ TEST_CASE("rates are of all sequences, or said to be of one") {
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Output tokens per second, all sequences, traced | 800 |"));
   run.stages[1].tokens_per_window = 10;  // a token a step: the batch is not known
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Output tokens per second, one sequence, traced | 800 |"));
-  CHECK(has(all_sentences(run), ": 800 tokens per second over whole requests, counted as one sequence."));
+  CHECK(has(all_sentences(run), ": 800 tokens per second over whole requests, if the batch is one."));
   run.latency.batch = 1;
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Output tokens per second, traced | 800 |"));
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Time per output token, traced (ms) | 4.000 |"));
@@ -184,7 +184,7 @@ TEST_CASE("headline figures are of the unprofiled passes, the traced ones beside
   measure_unprofiled(run);
   // 80 tokens in 100 ms less 2 × 2 ms of prefill and 2 × 10 ms of decode.
   CHECK(has(all_sentences(run),
-            "llama reads 4 prompts of 256 tokens in 8.0 ms and then writes a token (word piece) every 3.0 ms for each of 4 sequences: "
+            "llama reads 4 prompts of 256 tokens in 8.0 ms and then writes a token every 3.0 ms for each of 4 sequences: "
             "1,050 tokens per second "
             "over whole requests (unprofiled; with the profiler 10 ms, 4.0 ms and 800)."));
   const std::string text = nl::exporters::stakeholder_markdown(run);
@@ -201,7 +201,7 @@ TEST_CASE("a sentence has unprofiled figures or traced ones, not both") {
   run.latency.ttft =
       nl::TimeSummary{2, 24'000'000, 12e6, 12e6, 12'000'000, 12'000'000, 12'000'000, 0};  // traced: no unprofiled pass knows it
   CHECK(has(all_sentences(run),
-            "llama reads 4 prompts of 256 tokens in 8.0 ms and then writes a token (word piece) every 3.0 ms for each of 4 sequences: "
+            "llama reads 4 prompts of 256 tokens in 8.0 ms and then writes a token every 3.0 ms for each of 4 sequences: "
             "1,050 tokens per second "
             "over whole requests (unprofiled; with the profiler 10 ms, 4.0 ms and 800)."));
   // Nor is the median of traced steps beside an unprofiled time.
@@ -210,15 +210,14 @@ TEST_CASE("a sentence has unprofiled figures or traced ones, not both") {
   CHECK_FALSE(has(all_sentences(run), "half of the steps"));
   run.stages.pop_back();
   run.perturbation.stages.erase(run.perturbation.stages.begin());  // prefill
-  CHECK(has(all_sentences(run),
-            "llama writes a token (word piece) every 3.0 ms for each of 4 sequences (unprofiled; with the profiler 4.0 ms)."));
+  CHECK(has(all_sentences(run), "llama writes a token every 3.0 ms for each of 4 sequences (unprofiled; with the profiler 4.0 ms)."));
   run.perturbation.stages.clear();
   CHECK(has(all_sentences(run),
-            "llama starts to answer after 12 ms and then writes a token (word piece) every 4.0 ms for each of 4 sequences: 800 tokens per "
+            "llama starts to answer after 12 ms and then writes a token every 4.0 ms for each of 4 sequences: 800 tokens per "
             "second over whole requests."));
   measure_unprofiled(run);
   run.perturbation.stages.pop_back();  // decode
-  CHECK(has(all_sentences(run), "llama starts to answer after 12 ms and then writes a token (word piece) every 4.0 ms"));
+  CHECK(has(all_sentences(run), "llama starts to answer after 12 ms and then writes a token every 4.0 ms"));
 }
 
 TEST_CASE("what ends before its GPU work has no unprofiled time either") {

@@ -146,6 +146,20 @@ TEST_CASE("points of the roofline lie at the logarithm of their figures, on or u
   CHECK(attribute_of(slope, "y1") == near(80));
 }
 
+TEST_CASE("roofs too near for a line of text share one label, and a stage's name keeps clear of kernels") {
+  RooflineChart chart;
+  chart.bytes_per_s = 4e12;
+  chart.memory = "DRAM";
+  chart.roofs = {{1979e12, "fp8 1979 TFLOP/s"}, {989e12, "bf16 989 TFLOP/s"}, {67e12, "f32 67 TFLOP/s"}};
+  chart.points = {{1, 1e9, "", "", "p-memory", 1}, {1.0, 1e9, "decode", "", "", 0}, {1000, 1e9, "prefill", "", "", 0}};
+  const std::string picture = figure_markup(chart);
+  CHECK(has(picture, ">fp8 1979 · bf16 989 TFLOP/s</text>"));
+  CHECK(has(picture, ">f32 67 TFLOP/s</text>"));
+  CHECK(count(picture, "class=\"rooflabel\" x=\"100%\"") == 2);
+  CHECK(has(picture, "dy=\"17\">decode</text>"));  // below the kernel's mark
+  CHECK(has(picture, "dy=\"4\">prefill</text>"));
+}
+
 TEST_CASE("the roofline is drawn of what has a place in it") {
   nl::Run run = nl::test::rich_run();
   const auto picture_of = [&] { return figure_markup(chart_in<RooflineChart>(roofline(run))); };

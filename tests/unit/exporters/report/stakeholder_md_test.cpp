@@ -68,7 +68,7 @@ TEST_CASE("stakeholder_summary.md has its sections in order, whatever was captur
 TEST_CASE("the executive summary says how fast, how good, what limits it, what to do and what it costs") {
   CHECK(nl::exporters::report::executive_summary(nl::test::rich_run()) ==
         std::vector<std::string>{
-            "On one NVIDIA H200, llama-4l-1024 reads a prompt of 256 tokens in 4.5 ms and then writes a token (word piece) every 3.6 ms: "
+            "On one NVIDIA H200, llama-4l-1024 reads a prompt of 256 tokens in 4.5 ms and then writes a token every 3.6 ms: "
             "240 tokens per second over "
             "whole requests (unprofiled; with the profiler 4.9 ms, 4.3 ms and 205).",
             "Writing the answer (decode) takes 86 % of the measured time and reading the prompt (prefill) 12 %; at the limit of this GPU a "

@@ -67,9 +67,9 @@ TEST_CASE("summary: a token's time where no rate is known") {
   Run run;
   run.name = "llama";
   run.latency.tpot = TimeSummary{2, 8'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 0};
-  CHECK(sentence_of(run, 0) == "llama writes a token (word piece) every 4.0 ms for each sequence of a batch that is not known.");
+  CHECK(sentence_of(run, 0) == "llama writes a token every 4.0 ms for each sequence of a batch that is not known.");
   run.latency.batch = 1;
-  CHECK(sentence_of(run, 0) == "llama writes a token (word piece) every 4.0 ms.");
+  CHECK(sentence_of(run, 0) == "llama writes a token every 4.0 ms.");
 }
 
 TEST_CASE("summary: prompt, batch and rate stand beside the time of a token") {
@@ -77,26 +77,25 @@ TEST_CASE("summary: prompt, batch and rate stand beside the time of a token") {
   run.name = "llama";
   run.latency.prefill = run.stages[0].wall;
   run.latency.tpot = TimeSummary{1, 4'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 0};
-  CHECK(
-      sentence_of(run, 0) ==
-      "llama reads the prompt in 8.0 ms and then writes a token (word piece) every 4.0 ms for each sequence of a batch that is not known.");
+  CHECK(sentence_of(run, 0) ==
+        "llama reads the prompt in 8.0 ms and then writes a token every 4.0 ms for each sequence of a batch that is not known.");
   run.latency.output_tokens_per_s = 208;
   CHECK(sentence_of(run, 0) ==
-        "llama reads the prompt in 8.0 ms and then writes a token (word piece) every 4.0 ms: 208 tokens per second over whole requests, "
-        "counted as one sequence.");
+        "llama reads the prompt in 8.0 ms and then writes a token every 4.0 ms: 208 tokens per second over whole requests, "
+        "if the batch is one.");
   run.latency.batch = 1;
   run.stages[0].tokens_per_window = 256;
   CHECK(sentence_of(run, 0) ==
-        "llama reads a prompt of 256 tokens in 8.0 ms and then writes a token (word piece) every 4.0 ms: 208 tokens per second over whole "
+        "llama reads a prompt of 256 tokens in 8.0 ms and then writes a token every 4.0 ms: 208 tokens per second over whole "
         "requests.");
   run.latency.batch = 2;
   CHECK(sentence_of(run, 0) ==
-        "llama reads 2 prompts of 128 tokens in 8.0 ms and then writes a token (word piece) every 4.0 ms for each of 2 sequences: 208 "
+        "llama reads 2 prompts of 128 tokens in 8.0 ms and then writes a token every 4.0 ms for each of 2 sequences: 208 "
         "tokens per second over whole requests.");
   run.latency.ttft = run.latency.prefill;
   CHECK(sentence_of(run, 0).starts_with("llama starts to answer after 8.0 ms and then writes"));
   run.latency.tpot.reset();
-  CHECK(sentence_of(run, 0) == "llama starts to answer after 8.0 ms and writes 208 tokens (word pieces) per second over whole requests.");
+  CHECK(sentence_of(run, 0) == "llama starts to answer after 8.0 ms and writes 208 tokens per second over whole requests.");
 }
 
 TEST_CASE("summary: where few slow steps make the mean, the usual step stands beside it") {
@@ -104,10 +103,9 @@ TEST_CASE("summary: where few slow steps make the mean, the usual step stands be
   run.latency.tpot = TimeSummary{1, 4'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 0};
   run.latency.batch = 1;
   run.stages[0].wall.mean_ns = 3e6;
-  CHECK(sentence_of(run, 0) == "The workload writes a token (word piece) every 4.0 ms.");
+  CHECK(sentence_of(run, 0) == "The workload writes a token every 4.0 ms.");
   run.stages[0].wall.mean_ns = 3.1e6;
-  CHECK(sentence_of(run, 0) ==
-        "The workload writes a token (word piece) every 4.0 ms on average, though half of the steps take at most 2.0 ms.");
+  CHECK(sentence_of(run, 0) == "The workload writes a token every 4.0 ms on average, though half of the steps take at most 2.0 ms.");
 }
 
 TEST_CASE("summary: of a server the time of a step and the wait of a request are told apart") {
@@ -127,7 +125,7 @@ TEST_CASE("summary: of a server the time of a step and the wait of a request are
   run.latency.output_tokens_per_s = 420;
   CHECK(sentence_of(run, 0) ==
         "The workload serves several requests at a time: it reads the prompt in 8.0 ms and takes a step for all requests in 5.5 ms. A "
-        "request waits 14 ms between its tokens (word pieces): 420 tokens per second over whole requests.");
+        "request waits 14 ms between its tokens: 420 tokens per second over whole requests.");
 }
 
 TEST_CASE("summary: a program that generates nothing is told in its own units") {

@@ -73,6 +73,24 @@ TEST_CASE("findings: the first five cards are open, unless they ask for nothing;
   CHECK(has(nl::exporters::html::blocks_markup(findings(run).blocks), "<a href=\"#finding-21\">21</a>"));
 }
 
+TEST_CASE("findings: a part of another is closed, and what its whole advises is said there") {
+  Run run = run_with_findings(3);
+  for (const std::size_t part : {1, 2}) {
+    run.findings[part].cause = run.findings[0].cause = "launches";
+    run.findings[part].same_cause_as = "rule1";
+    run.findings[part].part_of = "/findings/0";
+  }
+  run.findings[0].suggestions = {"use graphs", "compile"};
+  run.findings[1].suggestions = {"compile", "use graphs"};
+  run.findings[2].suggestions = {"compile", "wait less"};
+  CHECK(card_of(run, 1).open);
+  CHECK_FALSE(card_of(run, 2).open);
+  CHECK(card_of(run, 1).fixes.items.size() == 2);
+  CHECK(has(section_text(evidence(run)), "\n1. As of finding 1.\n"));
+  CHECK(has(section_text(evidence(run)), "\n1. wait less\n2. Also those of finding 1.\n"));
+  CHECK(card_of(run, 2).fixes.items.at(0).text.spans.at(1).link == "#finding-1");
+}
+
 TEST_CASE("findings: evidence that shares its window says it once") {
   Run run = run_with_findings(1);
   run.timeline = nl::Timeline{.start_ns = 0, .end_ns = 3'000'000'000, .what = "", .names = {}, .lanes = {{}}};

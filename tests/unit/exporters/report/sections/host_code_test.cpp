@@ -60,7 +60,8 @@ TEST_CASE("host code: the wait, the kinds by share, the samples, the sampler and
             "Meanwhile the host runs: overhead of PyTorch (module calls, dispatch) 47.6 %, Python code of the model's modules 26.8 %, "
             "the generation loop 12.4 %, choosing the next token 6.8 %."));
   CHECK(has(text, "410 samples fall into this wait, so a share is certain to about ±5 points."));
-  CHECK(has(text, "Python stacks were sampled every 10 ms; sampling took 0.8 % of the process' time. 3 of 1,915 samples were lost."));
+  CHECK(has(text,
+            "Python stacks were sampled every 10 ms; taking the samples took 0.8 % of the process' time. 3 of 1,915 samples were lost."));
   CHECK(has(text, "The GPU is launch-starved 81.2 % of the time, 3.461 ms per window."));  // of 4.26 ms
   CHECK(has(text, "2 garbage collections fall into this wait, for 1.210 ms (1.5 % of it)."));
   CHECK(has(text, "| `pthread_cond_wait` | 24 | 129.17 µs |"));

@@ -89,6 +89,19 @@ TEST_CASE("the kernel table has the kernels of the measured windows, and says wh
   CHECK(link_to(with_warm_up(), "/kernels/2/ncu/0") == "#kernel-3");
 }
 
+TEST_CASE("the kernel table of a page tells kernels apart that read alike") {
+  Run run = with_kernels(2);
+  const std::string body =
+      "(int, at::native::BinaryFunctor<c10::BFloat16, c10::BFloat16, c10::BFloat16, "
+      "at::native::binary_internal::MulFunctor<float>>, std::array<char*, 3>)";
+  run.kernels->at(0).name = "void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float>>" + body;
+  run.kernels->at(1).name = "void at::native::unrolled_elementwise_kernel<at::native::MulFunctor<float>>" + body;
+  const std::string page = as_page(kernels(run));
+  CHECK(has(page, ", vectorized_elementwise_kernel</code></summary>"));
+  CHECK(has(page, ", unrolled_elementwise_kernel</code></summary>"));
+  CHECK_FALSE(has(as_page(kernels(with_kernels(1))), ", gemm"));
+}
+
 TEST_CASE("sections: a text has ten operators, a page five hundred, the rest is summed") {
   CHECK_FALSE(has(as_text(operators(with_operators(10))), "in all"));
   const std::string eleven = as_text(operators(with_operators(11)));

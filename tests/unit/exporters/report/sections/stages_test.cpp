@@ -144,6 +144,23 @@ TEST_CASE("sections: an iteration is drawn by its stages, warm-up cut at the top
   CHECK(iterations(run).empty());
 }
 
+TEST_CASE("sections: more GPU work than wall time is explained") {
+  Run run;
+  run.stages.resize(2);
+  run.stages[0].name = "prefill";
+  run.stages[1].name = "decode_step";
+  for (StageEntry& stage : run.stages) {
+    stage.wall.count = 2;
+    stage.wall.mean_ns = 500;
+    stage.wall.total_ns = stage.wall.max_ns = 1000;
+    stage.gpu_busy_ns = 900;
+  }
+  CHECK_FALSE(has(text_of_section(stages(run)), "end before"));
+  run.stages[1].gpu_busy_ns = 1266;
+  CHECK(
+      has(text_of_section(stages(run)), "Ranges of decode_step end before the GPU work that they launched: nothing in them waits for it."));
+}
+
 TEST_CASE("sections: three budgets stand side by side, the next in a table of its own") {
   Run run;
   run.stages.resize(3);

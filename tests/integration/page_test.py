@@ -3,9 +3,9 @@
 
     page_test.py NL_STAGE SOURCE_ROOT PAGE LEAST_COMMANDS LEAST_LINES
 
-A block of commands (```sh) may be followed by a block of their output (```text). Each quoted line has to be among the lines
-that the commands print, in that order; … stands for anything. The commands run one after the other in a new folder that has
-the source tree's tests/ and docs/ in it.
+A block of commands (```sh) may be followed by a block of their output (```text). The quoted lines are those that the
+commands print, blank ones aside; … stands for anything, and a line of … alone for any number of lines. The commands run one after
+the other in a new folder that has the source tree's tests/ and docs/ in it.
 """
 import os
 import pathlib
@@ -23,11 +23,20 @@ def matches(quoted, line):
 
 
 def missing(quoted, printed):
-    lines = iter(printed)
+    """Lines of the quote that are not printed, or not right after the quoted line before: what is left out is a line with nothing but …"""
+    at, skips = 0, False
     for each in quoted:
-        if not any(matches(each, line) for line in lines):
+        if each == "…":
+            skips = True
+            continue
+        found = next((i for i in range(at, len(printed) if skips else min(at + 1, len(printed))) if matches(each, printed[i])), None)
+        if found is None:
             yield each
-            lines = iter(printed)
+            skips = True  # what follows is looked for all the same
+        else:
+            at, skips = found + 1, False
+    if not skips and at < len(printed):
+        yield f"(more follows: {printed[at]})"
 
 
 def run(commands, folder, environment):
@@ -61,7 +70,7 @@ def main():
             else:
                 quoted = [line for line in text.splitlines() if line.strip()]
                 lines_checked += len(quoted)
-                faults += [f"not printed: {line}\n--- printed:\n{printed[-3000:]}" for line in missing(quoted, printed.splitlines())]
+                faults += [f"not printed: {line}\n--- printed:\n{printed[-3000:]}" for line in missing(quoted, [line for line in printed.splitlines() if line.strip()])]
     if commands_run < least_commands or lines_checked < least_lines:
         faults.append(f"only {commands_run} blocks of commands and {lines_checked} quoted lines were found")
     print("\n".join(faults) or f"{commands_run} blocks of commands, {lines_checked} quoted lines, {skipped_blocks} blocks left out for want of jq")

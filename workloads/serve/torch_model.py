@@ -66,7 +66,10 @@ def attend(queries, keys, values, allowed):
 class TorchModel:
     def __init__(self, settings):
         torch.set_grad_enabled(False)
+        torch.set_float32_matmul_precision("highest")  # an environment may ask for TF32: float32 is there to compare outputs
         self.device = torch.device(settings["torch_device"])
+        if self.device.type == "cuda":
+            torch.cuda.set_device(self.device)  # streams and graphs are made on the current one
         self.dtype = getattr(torch, settings["dtype"])
         self.block_tokens, self.scratch = settings["block_tokens"], settings["blocks"]  # padded rows write into a block more
         self.table_width = -(-settings["context_tokens"] // self.block_tokens)

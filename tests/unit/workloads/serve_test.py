@@ -7,7 +7,9 @@ import pathlib
 import random
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "workloads" / "serve"))
@@ -15,7 +17,7 @@ sys.path.insert(0, str(ROOT / "workloads" / "serve"))
 from api import Live, chat_text  # noqa: E402 (the folder is named above)
 from batching import Batcher, BlockPool, Entry, Request  # noqa: E402
 from figures import Histogram  # noqa: E402
-from marks import Records, step_marks, step_name  # noqa: E402
+from marks import Marks, Records, step_marks, step_name  # noqa: E402
 from plain_model import PlainModel  # noqa: E402
 from web import HttpError  # noqa: E402
 from words import BYTES, Vocabulary  # noqa: E402
@@ -248,6 +250,22 @@ class MarksTest(unittest.TestCase):
             self.assertTrue(mark.startswith(head), mark)
         items = ",".join(mark[len(head) :] for head, mark in zip(heads, marks)).split(",")
         self.assertEqual(items, [f"{each.id}:decode:1" for each in entries])
+
+    def test_through_torch_the_ranges_have_no_domain_and_the_marks_a_literal_one(self):
+        calls = []
+        torch, core = types.ModuleType("torch"), types.ModuleType("torch._C")
+        core._nvtx = types.SimpleNamespace(rangePushA=lambda text: calls.append(text), rangePop=lambda: calls.append("pop"))
+        torch.cuda = types.SimpleNamespace(nvtx=types.SimpleNamespace(range_push=None, range_pop=None, mark=lambda text: calls.append(text)))
+        sys.modules.pop("nl_stage_nvtx", None)  # it chooses once
+        self.addCleanup(sys.modules.pop, "nl_stage_nvtx", None)
+        with unittest.mock.patch.dict(sys.modules, {"nvtx": None, "torch": torch, "torch._C": core}):
+            marks = Marks()
+            self.assertEqual(marks.backend, "torch")
+            with self.assertRaises(ValueError), marks.range("execute_context_0(0)_generation_1(1)"), marks.range("forward"):
+                marks.mark("request queued id=1")
+                raise ValueError
+        self.assertEqual(calls, ["execute_context_0(0)_generation_1(1)", "forward", "LLM@request queued id=1", "pop", "pop"])
+        self.assertFalse(Marks(wanted=False).on)
 
     def test_records_of_two_writers_do_not_mix(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -24,8 +24,15 @@ SUITES = {
     "2025-06-18": ("conformance", ("server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection")),
 }
 # They fail on every server that has no tool "test_missing_capability", "test_streaming_elicitation", "test_logging_tool" or "slow_compute", and no prompts.
-NOT_TESTABLE = {"sep-2663-server-rejects-undeclared-client", "tasks-per-request-meta-opt-in", "sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400", "sep-2575-server-no-log-without-loglevel",
-                "sep-2575-http-server-no-independent-requests-on-stream", "sep-2549-prompts-list-caching-hints"}
+NOT_TESTABLE = {
+    "sep-2549-prompts-list-caching-hints",
+    "sep-2575-http-server-no-independent-requests-on-stream",
+    "sep-2575-missing-capability-http-400",
+    "sep-2575-server-no-log-without-loglevel",
+    "sep-2575-server-rejects-undeclared-capability",
+    "sep-2663-server-rejects-undeclared-client",
+    "tasks-per-request-meta-opt-in",
+}
 CHECK = re.compile(r"\[(?P<name>[\w-]+)\s*\]\s+(?P<outcome>SUCCESS|FAILURE|WARNING|SKIPPED|INFO)")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 

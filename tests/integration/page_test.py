@@ -70,7 +70,8 @@ def main():
             else:
                 quoted = [line for line in text.splitlines() if line.strip()]
                 lines_checked += len(quoted)
-                faults += [f"not printed: {line}\n--- printed:\n{printed[-3000:]}" for line in missing(quoted, [line for line in printed.splitlines() if line.strip()])]
+                lines = [line for line in printed.splitlines() if line.strip()]
+                faults += [f"not printed: {line}\n--- printed:\n{printed[-3000:]}" for line in missing(quoted, lines)]
     if commands_run < least_commands or lines_checked < least_lines:
         faults.append(f"only {commands_run} blocks of commands and {lines_checked} quoted lines were found")
     print("\n".join(faults) or f"{commands_run} blocks of commands, {lines_checked} quoted lines, {skipped_blocks} blocks left out for want of jq")

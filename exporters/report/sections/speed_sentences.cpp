@@ -94,11 +94,15 @@ std::string first_token_part(const Run& run, const Speed& speed) {
                        : fmt::format("reads {} in {}", prompt_text(run), rough_time(*first));
 }
 
-// A few slow steps make a mean that no step has. The unprofiled figures are medians.
+// A few slow steps make a mean that no step has. Unprofiled figures are medians.
+std::string usual_of(const StageEntry& step) {
+  if (step.wall.count < 4 || step.wall.median_ns <= 0 || !(step.wall.mean_ns > kFarFromMedian * step.wall.median_ns)) return {};
+  return " on average, though " + usual_step_text(rough_time(step.wall.median_ns));
+}
+
 std::string usual_step(const Run& run, const Speed& speed) {
   const StageEntry* step = stage_named(run, key_of(StageKind::kDecodeStep));
-  if (speed.bare || step == nullptr || step->wall.count < 4 || !(step->wall.mean_ns > kFarFromMedian * step->wall.median_ns)) return {};
-  return " on average, though " + usual_step_text(rough_time(step->wall.median_ns));
+  return speed.bare || step == nullptr ? "" : usual_of(*step);
 }
 
 std::string token_part(const Run& run, const Speed& speed) {
@@ -209,8 +213,8 @@ std::string unit_speed(const Run& run) {
   const std::string each = in_step ? fmt::format(" in each of {} processes", processes) : "";
   return fmt::format("{} {} {} of {}{}{}{}{}{}.", who(run), unit_verb(run),
                      plural(in_step ? all / processes : all, unit_noun(run), units_noun(run)),
-                     rough_time(bare ? bare->ns : unit->wall.mean_ns), each, in_step ? "" : warmup, larger_units(run), source_label(run),
-                     traced) +
+                     rough_time(bare ? bare->ns : unit->wall.mean_ns) + (bare ? "" : usual_of(*unit)), each, in_step ? "" : warmup,
+                     larger_units(run), source_label(run), traced) +
          (parts.empty() ? "" : fmt::format(" Of a step, traced, {}.", parts));
 }
 

@@ -160,6 +160,9 @@ TEST_CASE("summary: a program that generates nothing is told in its own units") 
     run.workload.verdict.unit_stage = "step";
     run.stages[0].source = nl::StageSource::kInferred;
     CHECK(sentence_of(run, 0) == "The workload repeats 8 steps of 5.0 ms (inferred).");
+    run.stages[0].wall.median_ns = 1e6;
+    CHECK(sentence_of(run, 0) ==
+          "The workload repeats 8 steps of 5.0 ms on average, though half of the steps take at most 1.0 ms (inferred).");
   }
   const std::string all = nl::exporters::stakeholder_markdown(run);
   for (const char* word : {"token", "prompt", "prefill", "Prefill", "decode"}) {

@@ -34,9 +34,9 @@ class Section {
     if (test.line.a || test.line.b) tests_.push_back(std::move(test));
   }
   // Shown, and never decided.
-  void keep_incomparable(CompareLine line, const std::vector<OrderedValue>& values) {
+  void keep_incomparable(CompareLine line, const std::vector<OrderedValue>& values, LineReason why) {
     LineTest test;
-    test.line = Judge::glance(std::move(line), values, LineReason::kNotComparable);
+    test.line = Judge::glance(std::move(line), values, why);
     keep(std::move(test));
   }
   std::vector<LineTest> take() { return std::move(tests_); }
@@ -112,7 +112,9 @@ std::vector<LineTest> stage_lines(const Sides& sides, const Judge& judge) {
   Section section(sides, judge);
   for (const std::string& name : common_stages(sides)) {
     const bool tokens = same_tokens(sides, name), waits = !runs_on(sides, name);
-    if (!tokens || !waits) section.keep_incomparable(line_of(name, name, CompareFigure::kWall), wall_values(sides, name));
+    if (!tokens || !waits)
+      section.keep_incomparable(line_of(name, name, CompareFigure::kWall), wall_values(sides, name),
+                                tokens ? LineReason::kRunsOn : LineReason::kOtherTokens);
     if (!tokens) continue;
     if (waits) section.keep(wall_line(sides, judge, name));
     if (waits) section.keep(unprofiled_line(sides, judge, name));

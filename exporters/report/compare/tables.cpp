@@ -220,6 +220,8 @@ std::string verdict_reason(LineReason reason) {
     case LineReason::kNotCapturedA: return "not captured in A";
     case LineReason::kNotCapturedB: return "not captured in B";
     case LineReason::kNotComparable: return "not comparable";
+    case LineReason::kOtherTokens: return "not comparable: its windows have different numbers of tokens";
+    case LineReason::kRunsOn: return "not comparable: it ends before its GPU work does";
     case LineReason::kRankOnly: return "paired by rank alone: a guess";
     case LineReason::kNoDirection: return "neither more nor less is better";
   }

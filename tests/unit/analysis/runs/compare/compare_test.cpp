@@ -362,8 +362,20 @@ TEST_CASE("different numbers of steps: a step is compared with a step, decoding 
   const Comparison comparison = compare(a, b);
   CHECK(comparison.main_stage == "decode_step");
   CHECK(comparison.verdict == CompareVerdict::kUndecidable);
-  CHECK(line_of_stage(comparison, CompareFigure::kWall, "decode").reason == LineReason::kNotComparable);
+  CHECK(line_of_stage(comparison, CompareFigure::kWall, "decode").reason == LineReason::kOtherTokens);
   CHECK_FALSE(comparison.comparability.refused);
+}
+
+TEST_CASE("ranges that end before their work does on the GPU are not compared, and that is the reason") {
+  std::vector<Run> a = {made_run(steps_around(1'000'000), {{"gemm", 2'000'000}})},
+                   b = {made_run(steps_around(2'000'000), {{"gemm", 2'100'000}})};
+  for (auto* side : {&a, &b}) {
+    TimeSummary& wall = (*side)[0].stages[0].wall;
+    wall.mean_ns = static_cast<double>(wall.total_ns) / static_cast<double>(wall.count);
+  }
+  const CompareLine line = line_of_stage(compare(a, b), CompareFigure::kWall);
+  CHECK(line.verdict == CompareVerdict::kUndecidable);
+  CHECK(line.reason == LineReason::kRunsOn);
 }
 
 TEST_CASE("only the inside of a stage that changed is looked into") {

@@ -99,6 +99,17 @@ TEST_CASE("comparison: what is undecided says why") {
   CHECK(has(comparison_sentences(comparison)[2], "Undecided: more than 1000 runs a side would be needed"));
 }
 
+TEST_CASE("comparison: a stage that cannot be compared says why") {
+  Comparison comparison = slower_kernel();
+  comparison.verdict = comparison.stages.lines[0].verdict = CompareVerdict::kUndecidable;
+  comparison.stages.lines[0].change = CompareChange{std::log(0.15), {}, {}, {}};
+  comparison.stages.lines[0].reason = LineReason::kOtherTokens;
+  CHECK(has(comparison_sentences(comparison)[0], "is undecided (not comparable: its windows have different numbers of tokens)"));
+  CHECK(has(comparison_text(comparison, 200), "undecidable  not comparable: its windows have different numbers of tokens\n"));
+  comparison.stages.lines[0].reason = LineReason::kRunsOn;
+  CHECK(has(comparison_text(comparison, 200), "undecidable  not comparable: it ends before its GPU work does\n"));
+}
+
 TEST_CASE("comparison: captures without stages are compared by the GPU time of their kernels, and that is said") {
   Comparison comparison = slower_kernel();
   comparison.main_stage = comparison.waterfall->stage = kWholeCapture;

@@ -103,15 +103,15 @@ std::string pairing_text(const KernelPair& pair) {
 }
 
 Table pairs_of(const StageKernels& kernels) {
-  Table table{"Kernels of " + kernels.stage, texts({"Kernel in A", "Kernel in B", "Relation"}) +
-                                                 numbers({"A per window", "B per window", "Change"}) + texts({"Verdict", "Paired by"}) +
-                                                 texts({"Why"}, kWide)};
+  // A narrow terminal drops the last texts first: the verdict stands before how the pair was found.
+  Table table{"Kernels of " + kernels.stage, texts({"Kernel in A", "Kernel in B"}) + numbers({"A per window", "B per window", "Change"}) +
+                                                 texts({"Verdict", "Relation", "Paired by"}) + texts({"Why"}, kWide)};
   for (const KernelPair& pair : kernels.pairs)
     table.rows.push_back(
         {kernel_names(pair.a),
          pair.a.size() == 1 && pair.b.size() == 1 && pair.a[0].name == pair.b[0].name ? Text("the same") : kernel_names(pair.b),
-         std::string(key_of(pair.relation)), estimate_cell(pair.line, pair.line.a), estimate_cell(pair.line, pair.line.b),
-         change_cell(pair.line), verdict_cell(pair.line), pairing_text(pair), verdict_reason(pair.line.reason)});
+         estimate_cell(pair.line, pair.line.a), estimate_cell(pair.line, pair.line.b), change_cell(pair.line), verdict_cell(pair.line),
+         std::string(key_of(pair.relation)), pairing_text(pair), verdict_reason(pair.line.reason)});
   table.sortable = true;
   cut_text(table);
   return table;

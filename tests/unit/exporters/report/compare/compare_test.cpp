@@ -148,6 +148,18 @@ TEST_CASE("comparison: the verdict of a stage fits beside its times on 80 column
   for (std::string line; std::getline(lines, line);) CHECK(columns_of(line) <= 60);
 }
 
+TEST_CASE("comparison: the verdict of a kernel stays on 80 columns, the way it was paired does not") {
+  Comparison comparison = slower_kernel();
+  const std::string a = "void gemm_of_many_words<float, 128, 64>(int)", b = "void another_gemm_of_words<float, 128, 64>(int)";
+  KernelPair pair{{{a, a, 1, 6e6}}, {{b, b, 1, 6.3e6}}, KernelPairing::kTokens, KernelRelation::kRenamed, true, comparison.stages.lines[0]};
+  comparison.kernels = {{"decode_step", true, {}, {pair}, 1, 1}};
+  comparison.kernels_missing.reset();
+  const std::string text = comparison_text(comparison, 80);
+  CHECK(has(text, "Change  Verdict\n"));
+  CHECK(has(text, "+3.0 %  regressed\n"));
+  CHECK(has(text, "not shown for lack of room: Relation, Paired by\n"));
+}
+
 TEST_CASE("comparison: the waterfall's table ends with the window that its rows add up to") {
   const std::string text = comparison_markdown(slower_kernel());
   CHECK(has(text, "## From A's to B's decode_step"));

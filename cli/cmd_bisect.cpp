@@ -74,7 +74,8 @@ void print(const BisectRequest& request, const BisectResult& result) {
   if (result.change->verdict != CompareVerdict::kRegressed)
     write_out("Against {} alone it is {}: the slow-down is gradual, or near the noise.\n", request.candidates[result.last_good].name,
               key_of(result.change->verdict));
-  for (const std::string& sentence : exporters::comparison_sentences(*result.change)) write_paragraph(sentence);
+  for (const std::string& sentence : exporters::comparison_sentences(*result.change, exporters::MoreRuns::kRounds))
+    write_paragraph(sentence);
   write_out("\n");
   write_path(request.out / "change" / "compare.html");
   write_out("\n");

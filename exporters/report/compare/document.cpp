@@ -212,13 +212,14 @@ Section sides_section(const Comparison& comparison) {
   return out;
 }
 
-Document comparison_document(const Comparison& comparison, const std::vector<std::string>& remarks = {}) {
+Document comparison_document(const Comparison& comparison, const ComparisonNotes& notes = {}) {
   const bool refused = comparison.comparability.refused && !comparison.comparability.forced;
   Document out{document_title(comparison),
                refused ? "refused" : std::string(key_of(comparison.verdict)),
                {side_fact("A", comparison.a), side_fact("B", comparison.b)}};
-  out.sections.push_back({"summary", "Summary", "In short", {Paragraph{join(comparison_sentences(comparison), " "), Role::kLead}}});
-  if (!remarks.empty()) out.sections.back().blocks.push_back(Paragraph{join(remarks, " ")});
+  out.sections.push_back(
+      {"summary", "Summary", "In short", {Paragraph{join(comparison_sentences(comparison, notes.more_runs), " "), Role::kLead}}});
+  if (!notes.remarks.empty()) out.sections.back().blocks.push_back(Paragraph{join(notes.remarks, " ")});
   if (!refused) out.sections.insert(out.sections.end(), {steps_section(comparison), waterfall_section(comparison)});
   out.sections.push_back(comparability_section(comparison));
   if (!refused)
@@ -232,16 +233,16 @@ Document comparison_document(const Comparison& comparison, const std::vector<std
 
 }  // namespace report
 
-std::string comparison_markdown(const Comparison& comparison, const std::vector<std::string>& remarks) {
-  return markdown(report::comparison_document(comparison, remarks));
+std::string comparison_markdown(const Comparison& comparison, const ComparisonNotes& notes) {
+  return markdown(report::comparison_document(comparison, notes));
 }
 
 std::string comparison_text(const Comparison& comparison, std::size_t width) {
   return terminal_text(report::comparison_document(comparison), width);
 }
 
-std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version, const std::vector<std::string>& remarks) {
-  return html::page(report::comparison_document(comparison, remarks),
+std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version, const ComparisonNotes& notes) {
+  return html::page(report::comparison_document(comparison, notes),
                     "nl-stage " + nl_stage_version + " · compare.json has every figure of this page");
 }
 

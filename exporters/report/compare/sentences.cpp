@@ -214,30 +214,40 @@ std::string repeated_text(const Comparison& comparison) {
                        : fmt::format("; {} runs were given more than once and count once each", repeated);
 }
 
+std::string runs_to_make(std::uint64_t runs, MoreRuns more_runs) {
+  const std::string rounds = fmt::format("about {} would decide it; --rounds {}", plural(runs, "round"), runs);
+  switch (more_runs) {
+    case MoreRuns::kTry:
+      return fmt::format("about {} a side, captured alternately, would decide it; `nl-stage try` makes them", plural(runs, "run"));
+    case MoreRuns::kRounds: return rounds + " allows them";
+    case MoreRuns::kRoundsAndBudget: return rounds + " and a longer --budget allow them";
+  }
+  return {};
+}
+
 // What would tell more; empty where nothing would, or it is decided.
-std::string what_would_decide(const Comparison& comparison) {
+std::string what_would_decide(const Comparison& comparison, MoreRuns more_runs) {
   const CompareLine* line = deciding_line(comparison);
   if (line == nullptr || line->verdict != CompareVerdict::kUndecidable || !line->change || !line->change->low) return {};
   if (!line->runs_to_decide) return " Undecided: more than 1000 runs a side would be needed; the difference is next to the minimum effect.";
-  return fmt::format(" Undecided: about {} a side, captured alternately, would decide it; `nl-stage try` makes them.",
-                     plural(*line->runs_to_decide, "run"));
+  return fmt::format(" Undecided: {}.", runs_to_make(*line->runs_to_decide, more_runs));
 }
 
-std::string what_it_rests_on(const Comparison& comparison) {
+std::string what_it_rests_on(const Comparison& comparison, MoreRuns more_runs) {
   std::vector<std::string> differences;
   for (const Difference& difference : comparison.comparability.differences)
     if (difference.code != DifferenceCode::kNoCommonStage && difference.severity >= Severity::kMedium && differences.size() < 3)
       differences.push_back(difference_text(difference));
   return basis_text(comparison) + repeated_text(comparison) +
-         (differences.empty() ? "." : "; the sides differ in " + join(differences, "; ") + ".") + what_would_decide(comparison);
+         (differences.empty() ? "." : "; the sides differ in " + join(differences, "; ") + ".") + what_would_decide(comparison, more_runs);
 }
 
 }  // namespace
 
-std::vector<std::string> comparison_sentences(const Comparison& comparison) {
+std::vector<std::string> comparison_sentences(const Comparison& comparison, MoreRuns more_runs) {
   if (comparison.comparability.refused && !comparison.comparability.forced) return {refusal(comparison.comparability)};
   std::vector<std::string> all = {what_changed(comparison), what_else_changed(comparison), where_it_changed(comparison),
-                                  what_it_rests_on(comparison)};
+                                  what_it_rests_on(comparison, more_runs)};
   std::erase_if(all, [](const std::string& each) { return each.empty(); });
   return all;
 }

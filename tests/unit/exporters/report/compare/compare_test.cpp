@@ -95,6 +95,11 @@ TEST_CASE("comparison: what is undecided says why") {
         "Where a difference would lie is undecided, too; the largest part of the 300.00 µs between the means is the kernel gemm (+300.00 "
         "µs).");
   CHECK(has(comparison_sentences(comparison)[2], "Undecided: about 20 runs a side, captured alternately, would decide it"));
+  CHECK(
+      has(comparison_sentences(comparison, MoreRuns::kRounds)[2], "Undecided: about 20 rounds would decide it; --rounds 20 allows them."));
+  CHECK(has(comparison_markdown(comparison, {{}, MoreRuns::kRoundsAndBudget}),
+            "Undecided: about 20 rounds would decide it; --rounds 20 and a longer --budget allow them."));
+  CHECK_FALSE(has(comparison_html(comparison, "1", {{}, MoreRuns::kRounds}), "nl-stage try"));
   comparison.stages.lines[0].runs_to_decide.reset();
   CHECK(has(comparison_sentences(comparison)[2], "Undecided: more than 1000 runs a side would be needed"));
 }

@@ -15,8 +15,6 @@ constexpr std::size_t kCommitDigits = 10;
 
 std::string day_of(const std::string& time) { return time.substr(0, 10); }
 
-std::string signed_percent(double share) { return fmt::format("{}{} %", share < 0 ? "-" : "+", three_digits(std::abs(100 * share))); }
-
 const TrendLevel& level_at(const TrendSeries& series, std::size_t point) {
   return *std::find_if(series.levels.begin(), series.levels.end(), [&](const TrendLevel& level) { return point < level.last; });
 }

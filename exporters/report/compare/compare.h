@@ -38,7 +38,7 @@ std::string nodes_json(const NodeComparison& comparison);
 namespace report {
 
 std::string verdict_reason(LineReason reason);             // "too noisy: the interval would hide a large change"
-std::string change_text(const CompareChange& change);      // "+3.2 %"
+std::string change_text(const CompareChange& change);      // "+3.2 %", "−3.1 %"
 std::string confidence_text(const CompareChange& change);  // "95 %", of its interval
 std::string subject_text(const CompareLine& line);         // "GPU work", "time per output token"
 std::string estimate_text(const CompareLine& line, double value);

@@ -38,8 +38,8 @@ Cell change_cell(const CompareLine& line) {
 
 Cell interval_cell(const CompareLine& line) {
   if (!line.change || !line.change->low || !line.change->high) return kNoValue;
-  const std::string interval = fmt::format("{:+.1f} … {:+.1f} %", 100 * CompareChange::relative(*line.change->low),
-                                           100 * CompareChange::relative(*line.change->high));
+  const std::string interval = fmt::format("{} … {}", signed_percent(CompareChange::relative(*line.change->low)),
+                                           signed_percent(CompareChange::relative(*line.change->high)));
   return Cell(interval, *line.change->high - *line.change->low, confidence_text(*line.change) + " interval");
 }
 
@@ -232,7 +232,7 @@ std::string confidence_text(const CompareChange& change) {
   return fmt::format("{:.4g} %", 100 * std::floor(1000 * change.confidence.value_or(0.95) + 0.5) / 1000);
 }
 
-std::string change_text(const CompareChange& change) { return fmt::format("{:+.1f} %", 100 * CompareChange::relative(change.log_ratio)); }
+std::string change_text(const CompareChange& change) { return signed_percent(CompareChange::relative(change.log_ratio)); }
 
 std::string estimate_text(const CompareLine& line, double value) {
   if (line.figure == CompareFigure::kCounter) return metric_text(line.key, value);

@@ -33,6 +33,9 @@ TEST_CASE("trends: the terminal shows the picture, the change and the anomaly in
   const std::string text = exporters::trend_text(made_trend(), 80);
   CHECK(has(text, "tpot_ms of NVIDIA H200, a <model>, bf16, 12 runs\n"));
   CHECK(has(text, "change 1: from run-6 (2026-11-16, commit 0123456789): 4.00 ms to 5.00 ms, +25.0 %, worse\n"));
+  Trend faster = made_trend();
+  std::swap(faster.series[0].levels[0].median, faster.series[0].levels[1].median);
+  CHECK(has(exporters::trend_text(faster, 80), ": 5.00 ms to 4.00 ms, −20.0 %, better\n"));
   CHECK(has(text, "anomaly: run-9 (2026-11-19): 9.00 ms, expected 4.90 ms to 5.10 ms\n"));
   CHECK(count(text, "•") == 11);
   CHECK(count(text, "!") == 1);

@@ -16,8 +16,24 @@ TEST_CASE("comparison: three sentences say what changed, where, and what that re
   const auto sentences = comparison_sentences(slower_kernel());
   REQUIRE(sentences.size() == 3);
   CHECK(sentences[0] == "B's decode_step takes 3.0 % more time than A's: 10.300 ms against 10.000 ms (95 % interval +2.0 % to +4.0 %).");
-  CHECK(sentences[1] == "Of the 300.00 µs that a window of decode_step gains, the largest part is the kernel gemm (+300.00 µs).");
+  CHECK(sentences[1] == "Of the 300.00 µs between the means of decode_step, the largest part is the kernel gemm (+300.00 µs).");
   CHECK(sentences[2] == "This rests on 10 and 10 runs, captured alternately.");
+}
+
+TEST_CASE("comparison: all that is less has one minus sign") {
+  Comparison comparison = slower_kernel();
+  CompareLine& step = comparison.stages.lines[0];
+  step.verdict = comparison.verdict = CompareVerdict::kImproved;
+  std::swap(step.a, step.b);
+  step.change = CompareChange{std::log(0.97), std::log(0.96), std::log(0.98), 0.95};
+  std::swap(comparison.waterfall->a_ns, comparison.waterfall->b_ns);
+  std::swap(comparison.waterfall->rows[0].a_ns, comparison.waterfall->rows[0].b_ns);
+  const auto sentences = comparison_sentences(comparison);
+  CHECK(has(sentences[0], "(95 % interval −4.0 % to −2.0 %)"));
+  CHECK(sentences[1] == "Of the 300.00 µs between the means of decode_step, the largest part is the kernel gemm (−300.00 µs).");
+  const std::string text = comparison_markdown(comparison);
+  CHECK(has(text, "| −3.0 % | −4.0 % … −2.0 % |"));
+  CHECK_FALSE(has(text, "-3.0"));
 }
 
 TEST_CASE("comparison: a kernel has a name in a sentence, also in an unnamed namespace") {
@@ -71,7 +87,7 @@ TEST_CASE("comparison: what changed beside the main stage is told, for the bette
   prefill.b = CompareEstimate{9e6, {}, {}, 10};
   prefill.verdict = CompareVerdict::kImproved;
   comparison.stages.lines.push_back(prefill);
-  CHECK(comparison_sentences(comparison)[1] == "Beside it: prefill improved (-10.0 %, 9.000 ms against 10.000 ms).");
+  CHECK(comparison_sentences(comparison)[1] == "Beside it: prefill improved (−10.0 %, 9.000 ms against 10.000 ms).");
 }
 
 TEST_CASE("comparison: what is refused for want of a unit of work says so") {
@@ -125,7 +141,7 @@ TEST_CASE("comparison: captures without stages are compared by the GPU time of t
   CHECK(sentences[0] ==
         "B's whole capture takes 3.0 % more time than A's: 10.300 ms against 10.000 ms, GPU time of its kernels (95 % interval +2.0 % to "
         "+4.0 %).");
-  CHECK(has(sentences[1], "Of the 300.00 µs that the GPU time of the whole capture gains, "));
+  CHECK(has(sentences[1], "Of the 300.00 µs between the GPU times, the largest part is "));
   CHECK(sentences[2] ==
         "No stage is on both sides, so the GPU time of all kernels in the capture is compared, warm-up included. This rests on 10 and 10 "
         "runs, captured alternately.");

@@ -108,6 +108,14 @@ bool runs_on(const Sides& sides, const std::string& name) {
   return false;
 }
 
+// Where no work of the stage overlaps with other work of it, the union of its intervals is their sum.
+bool overlaps(const Sides& sides, const std::string& name) {
+  for (const auto* side : {&sides.a, &sides.b})
+    for (const Run* run : *side)
+      if (const StageEntry* stage = find_stage(*run, name); stage != nullptr && stage->gpu_sum_ns != stage->gpu_busy_ns) return true;
+  return false;
+}
+
 std::vector<LineTest> stage_lines(const Sides& sides, const Judge& judge) {
   Section section(sides, judge);
   for (const std::string& name : common_stages(sides)) {
@@ -120,12 +128,14 @@ std::vector<LineTest> stage_lines(const Sides& sides, const Judge& judge) {
     if (waits) section.keep(unprofiled_line(sides, judge, name));
     const std::pair<CompareFigure, std::optional<Ns> StageEntry::*> gpu_times[] = {{CompareFigure::kGpuWork, &StageEntry::gpu_sum_ns},
                                                                                    {CompareFigure::kGpuBusy, &StageEntry::gpu_busy_ns}};
-    for (const auto& [figure, total_ns] : gpu_times)
+    for (const auto& [figure, total_ns] : gpu_times) {
+      if (figure == CompareFigure::kGpuBusy && !overlaps(sides, name)) continue;
       section.add(line_of(name, name, figure), [&, total_ns = total_ns](const Run& run) -> std::optional<double> {
         const StageEntry* stage = find_stage(run, name);
         if (stage == nullptr || !(stage->*total_ns)) return std::nullopt;
         return static_cast<double>(*(stage->*total_ns)) / static_cast<double>(stage->wall.count);
       });
+    }
     section.add_figures(name);
   }
   return section.take();

@@ -234,7 +234,7 @@ Document comparison_document(const Comparison& comparison, const ComparisonNotes
 }  // namespace report
 
 std::string comparison_markdown(const Comparison& comparison, const ComparisonNotes& notes) {
-  return markdown(report::comparison_document(comparison, notes));
+  return markdown(with_empty_together(report::comparison_document(comparison, notes)));
 }
 
 std::string comparison_text(const Comparison& comparison, std::size_t width) {

@@ -267,6 +267,18 @@ TEST_CASE("B slower in six of six rounds: the rounds are pairs") {
   CHECK(CompareChange::relative(*wall.change->high) == Approx(0.55));
 }
 
+TEST_CASE("the GPU's busy time has a line of its own only where it differs from the sum of its work") {
+  Pair sides = in_turns(5, 0.1);
+  const auto count = [](const Comparison& comparison, CompareFigure figure) {
+    return std::count_if(comparison.stages.lines.begin(), comparison.stages.lines.end(),
+                         [&](const CompareLine& line) { return line.figure == figure; });
+  };
+  CHECK(count(compare(sides.a, sides.b), CompareFigure::kGpuWork) == 1);
+  CHECK(count(compare(sides.a, sides.b), CompareFigure::kGpuBusy) == 0);
+  *sides.b[4].stages[0].gpu_busy_ns -= 1000;
+  CHECK(count(compare(sides.a, sides.b), CompareFigure::kGpuBusy) == 1);
+}
+
 TEST_CASE("a decode that improves and a prefill that worsens are both told") {
   Pair sides = in_turns(6, -0.1);
   for (auto* side : {&sides.a, &sides.b})

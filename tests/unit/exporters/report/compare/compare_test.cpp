@@ -181,6 +181,18 @@ TEST_CASE("comparison: the verdict of a kernel stays on 80 columns, the way it w
   CHECK(has(text, "not shown for lack of room: Relation, Paired by\n"));
 }
 
+TEST_CASE("comparison: what was not captured is one line of compare.md") {
+  Comparison comparison = slower_kernel();
+  const std::string text = comparison_markdown(comparison);
+  CHECK(has(
+      text,
+      "## Nothing to show\n\n- Latency and rate, Where the time went, Kernels, Operators, Layers, CUDA calls, Counters sampled over time, "
+      "Counters of kernels and stages, MFU and MBU, Energy, Host code while the GPU waited: Not captured.\n"));
+  CHECK_FALSE(has(text, "## Energy"));
+  comparison.waterfall.reset();
+  CHECK(has(comparison_markdown(comparison), "- From A to B: No budget was captured on both sides, so the difference has no parts.\n"));
+}
+
 TEST_CASE("comparison: the waterfall's table ends with the window that its rows add up to") {
   const std::string text = comparison_markdown(slower_kernel());
   CHECK(has(text, "## From A's to B's decode_step"));

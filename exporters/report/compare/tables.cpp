@@ -70,13 +70,15 @@ Table lines_table(const char* label, const std::vector<CompareLine>& lines) {
   return table;
 }
 
-Section lines_section(const char* id, const char* title, const CompareSection& section) {
+// `what`: of which the table's figures are, where its lines do not say.
+Section lines_section(const char* id, const char* title, const CompareSection& section, const char* what = nullptr) {
   Section out{id, title, title};
   if (section.note && !section.lines.empty())
     out.blocks = {Paragraph{sentence(verdict_reason(*section.note))}, lines_table(title, section.lines)};
   else if (section.missing || section.lines.empty())
     out.blocks = {Paragraph{sentence(verdict_reason(section.missing.value_or(LineReason::kNotCaptured))), Role::kMissing}};
   else out.blocks = {lines_table(title, section.lines)};
+  if (what != nullptr && !section.lines.empty()) out.blocks.insert(out.blocks.begin(), Paragraph{what});
   return out;
 }
 
@@ -178,7 +180,7 @@ std::vector<Section> line_sections(const Comparison& comparison) {
           kernels_section(comparison),
           lines_section("operators", "Operators", comparison.operators),
           lines_section("layers", "Layers", comparison.layers),
-          lines_section("api", "CUDA calls", comparison.api),
+          lines_section("api", "CUDA calls", comparison.api, "Mean time of one call, over the whole capture."),
           lines_section("nsys", "Counters sampled over time", comparison.nsys_counters),
           lines_section("ncu", "Counters of kernels and stages", comparison.ncu_counters),
           lines_section("efficiency", "MFU and MBU", comparison.efficiency),

@@ -193,6 +193,18 @@ TEST_CASE("comparison: what was not captured is one line of compare.md") {
   CHECK(has(comparison_markdown(comparison), "- From A to B: No budget was captured on both sides, so the difference has no parts.\n"));
 }
 
+TEST_CASE("comparison: the table of CUDA calls says that it has the mean of one call") {
+  Comparison comparison = slower_kernel();
+  const std::string told = "Mean time of one call, over the whole capture.";
+  CHECK_FALSE(has(comparison_markdown(comparison), told));  // of no table
+  CompareLine call = comparison.stages.lines[0];
+  call.figure = CompareFigure::kApiTime;
+  call.key = "cudaDeviceSynchronize";
+  call.stage.clear();
+  comparison.api = {{call}, {}, {}};
+  CHECK(has(comparison_markdown(comparison), "## CUDA calls\n\n" + told + "\n\n| What |"));
+}
+
 TEST_CASE("comparison: the waterfall's table ends with the window that its rows add up to") {
   const std::string text = comparison_markdown(slower_kernel());
   CHECK(has(text, "## From A's to B's decode_step"));

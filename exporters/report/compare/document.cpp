@@ -44,9 +44,15 @@ std::string row_label(const WaterfallRow& row) {
                                              : "other kernels";
 }
 
-Bar whole_bar(const char* name, Ns ns, double whole) {
-  const auto value = static_cast<double>(ns);
-  return {name, "", {{value, "w-side", time_text(value)}}, whole, time_text(value), fmt::format("{}: {}", name, time_text(value))};
+// From where to where the chart is drawn.
+struct ChartAxis {
+  Ns begin = 0, end = 0;
+  double length() const { return static_cast<double>(end - begin); }
+};
+
+Bar whole_bar(const char* name, Ns ns, const ChartAxis& axis) {
+  const std::string figure = time_text(static_cast<double>(ns));
+  return {name, "", {{static_cast<double>(ns - axis.begin), "w-side", figure}}, axis.length(), figure, fmt::format("{}: {}", name, figure)};
 }
 
 struct ChartStep {
@@ -72,29 +78,41 @@ std::vector<ChartStep> chart_steps(const Waterfall& waterfall) {
   return steps;
 }
 
+// From zero; where no level is below half of the highest one, from a round figure below the lowest: small changes would be slivers.
+ChartAxis chart_axis(const Waterfall& waterfall, const std::vector<ChartStep>& steps) {
+  constexpr double kRoomBelow = 0.25;  // of what the levels span
+  Ns at = waterfall.a_ns, lowest = at, highest = at;
+  for (const ChartStep& step : steps) {
+    at += step.change_ns;
+    lowest = std::min(lowest, at);
+    highest = std::max(highest, at);
+  }
+  if (lowest == highest || 2 * lowest <= highest) return {0, highest};
+  const auto span = static_cast<double>(highest - lowest);
+  const double round = std::pow(10.0, std::floor(std::log10(span)));
+  const double begin = std::floor((static_cast<double>(lowest) - kRoomBelow * span) / round) * round;
+  return {static_cast<Ns>(std::max(begin, 0.0)), highest};
+}
+
 // From A's window to B's: each bar begins where the last one ended.
-BarChart waterfall_chart(const Waterfall& waterfall) {
-  const std::vector<ChartStep> steps = chart_steps(waterfall);
-  double whole = static_cast<double>(waterfall.a_ns);
-  Ns at = waterfall.a_ns;
-  for (const ChartStep& step : steps) whole = std::max(whole, static_cast<double>(at += step.change_ns));
+BarChart waterfall_chart(const Waterfall& waterfall, const std::vector<ChartStep>& steps, const ChartAxis& axis) {
   BarChart chart;
-  chart.bars.push_back(whole_bar("A", waterfall.a_ns, whole));
-  at = waterfall.a_ns;
+  chart.bars.push_back(whole_bar("A", waterfall.a_ns, axis));
+  Ns at = waterfall.a_ns;
   for (const ChartStep& step : steps) {
     const std::string figure = signed_time(step.change_ns);
-    const auto before = static_cast<double>(std::max<Ns>(std::min(at, at + step.change_ns), 0));
+    const auto before = static_cast<double>(std::max<Ns>(std::min(at, at + step.change_ns) - axis.begin, 0));
     chart.bars.push_back(
         {step.name,
          "",
          {{before, "w-gap"},
           {static_cast<double>(std::abs(step.change_ns)), step.change_ns > 0 ? "w-more" : "w-less", step.name + ": " + figure}},
-         whole,
+         axis.length(),
          figure,
          step.name + ": " + figure});
     at += step.change_ns;
   }
-  chart.bars.push_back(whole_bar("B", waterfall.b_ns, whole));
+  chart.bars.push_back(whole_bar("B", waterfall.b_ns, axis));
   return chart;
 }
 
@@ -118,9 +136,13 @@ Section waterfall_section(const Comparison& comparison) {
     return out;
   }
   const Waterfall& waterfall = *comparison.waterfall;
+  const std::vector<ChartStep> steps = chart_steps(waterfall);
+  const ChartAxis axis = chart_axis(waterfall, steps);
   out.title = fmt::format("From A's to B's {}", waterfall.stage);
   out.blocks = {Paragraph{"Means of one window, because the parts of medians would not add up. The rows add up to the window exactly."},
-                Figure{waterfall_chart(waterfall)}, waterfall_table(waterfall)};
+                Figure{waterfall_chart(waterfall, steps, axis)}};
+  if (axis.begin > 0) out.blocks.emplace_back(caption(fmt::format("The axis begins at {}.", time_text(static_cast<double>(axis.begin)))));
+  out.blocks.emplace_back(waterfall_table(waterfall));
   return out;
 }
 

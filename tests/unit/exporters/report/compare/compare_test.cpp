@@ -265,6 +265,19 @@ TEST_CASE("comparison: the median steps stand below each other on one scale, and
   CHECK(has(comparison_html(comparison, "1"), "A&#39;s unit is decode_step, B&#39;s is train_step: the two are different things."));
 }
 
+TEST_CASE("comparison: the chart of a small change does not begin at zero, and says so") {
+  Comparison comparison = slower_kernel();  // 10.0 and 10.3 ms
+  CHECK(has(comparison_html(comparison, "1"), "The axis begins at 9.900 ms."));
+  CHECK_FALSE(has(comparison_markdown(comparison), "The axis begins"));  // which has no chart
+  Waterfall& waterfall = *comparison.waterfall;
+  waterfall.rows[0].b_ns = waterfall.rows[0].a_ns;
+  waterfall.b_ns = waterfall.a_ns;
+  CHECK_FALSE(has(comparison_html(comparison, "1"), "The axis begins"));
+  waterfall.rows[0].b_ns = 1'000'000;
+  waterfall.b_ns = 5'000'000;
+  CHECK_FALSE(has(comparison_html(comparison, "1"), "The axis begins"));
+}
+
 TEST_CASE("comparison: the chart of the waterfall says what a kernel does instead of its raw name") {
   Comparison comparison = slower_kernel();
   comparison.waterfall->rows[0].key =

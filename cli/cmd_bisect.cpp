@@ -27,8 +27,15 @@ std::vector<Candidate> candidates_in(const std::string& file) {
   std::ifstream stream(file);
   if (!stream) throw CodedError(ErrorCode::kNoSuchFile, "the file cannot be read", file, "give a file with a command a line");
   std::vector<Candidate> candidates;
-  for (std::string line; std::getline(stream, line);)
-    if (!line.empty() && line[0] != '#') candidates.push_back({line, {shell_command(line), {}, {}, {}}});
+  std::vector<std::size_t> lines;
+  std::size_t number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    if (line.empty() || line[0] == '#') continue;
+    candidates.push_back({line, {shell_command(line), {}, {}, {}}});
+    lines.push_back(number);
+  }
+  runs::number_repeated(candidates, lines);
   return candidates;
 }
 

@@ -27,8 +27,15 @@ std::vector<Candidate> candidates_in(const std::string& file) {
   std::ifstream stream(file);
   if (!stream) throw CodedError(ErrorCode::kNoSuchFile, "the file cannot be read", file, "give a file with a command a line");
   std::vector<Candidate> candidates;
-  for (std::string line; std::getline(stream, line);)
-    if (!line.empty() && line[0] != '#') candidates.push_back({line, {shell_command(line), {}, {}, {}}});
+  std::vector<std::size_t> lines;
+  std::size_t number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    if (line.empty() || line[0] == '#') continue;
+    candidates.push_back({line, {shell_command(line), {}, {}, {}}});
+    lines.push_back(number);
+  }
+  runs::number_repeated(candidates, lines);
   return candidates;
 }
 
@@ -74,7 +81,8 @@ void print(const BisectRequest& request, const BisectResult& result) {
   if (result.change->verdict != CompareVerdict::kRegressed)
     write_out("Against {} alone it is {}: the slow-down is gradual, or near the noise.\n", request.candidates[result.last_good].name,
               key_of(result.change->verdict));
-  for (const std::string& sentence : exporters::comparison_sentences(*result.change)) write_paragraph(sentence);
+  for (const std::string& sentence : exporters::comparison_sentences(*result.change, exporters::MoreRuns::kRounds))
+    write_paragraph(sentence);
   write_out("\n");
   write_path(request.out / "change" / "compare.html");
   write_out("\n");

@@ -22,7 +22,7 @@ std::string answer(const FingerprintFlags& flags) {
     return flags.json ? exporters::fingerprint_json(fingerprint) : exporters::fingerprint_text(fingerprint, line_width());
   }
   const auto [a, b, match] = runs::compare_fingerprints(flags.request, flags.to);
-  return flags.json ? exporters::match_json(a, b, match) : exporters::match_text(a, b, match);
+  return flags.json ? exporters::match_json(a, b, match) : exporters::match_text(a, b, match, line_width());
 }
 
 std::string nearest_json(const runs::NearestRuns& found) {

@@ -41,7 +41,8 @@ int status_of(const runs::TrialResult& result) {
 
 void print(const runs::TrialResult& result) {
   print_verdict(result.comparison);
-  for (const std::string& sentence : exporters::comparison_sentences(result.comparison)) write_paragraph(sentence);
+  for (const std::string& sentence : exporters::comparison_sentences(result.comparison, runs::more_runs_for(result)))
+    write_paragraph(sentence);
   for (const std::string& sentence : runs::predicted_sentences(result)) write_paragraph(sentence);
   print_outputs(result.outputs);
   if (!result.trouble.empty() && result.end != TrialEnd::kFailed) write_out("note: {} ({})\n", result.trouble, result.log.string());

@@ -37,11 +37,13 @@ enum class LineReason : std::uint8_t {
   kNotCaptured,  // neither side has it
   kNotCapturedA,
   kNotCapturedB,    // that side did not capture it: says nothing about the workload
-  kNotComparable,   // measured in different ways, or not a number
+  kNotComparable,   // the runs are refused, or have no stage in common
   kRankOnly,        // the pair is a guess by rank
   kNoDirection,     // the change is known, but neither more nor less is better
   kStageUndecided,  // it is not known whether its stage changed, so this was not compared
   kNoCommonKernel,  // both sides have kernels, and none in a stage of both
+  kOtherTokens,     // windows of another number of tokens take another time by nature
+  kRunsOn,          // ranges that end before their work does on the GPU say when it was launched
 };
 
 // What the verdicts rest on.
@@ -279,9 +281,9 @@ template <>
 inline constexpr auto kKeys<CompareVerdict> = std::to_array<std::string_view>({"undecidable", "unchanged", "improved", "regressed"});
 template <>
 inline constexpr auto kKeys<LineReason> = std::to_array<std::string_view>(
-    {"decided", "no_difference", "below_minimum", "at_minimum", "too_noisy", "drift", "block_order", "few_runs", "stage_unchanged",
-     "only_in_a", "only_in_b", "not_captured", "not_captured_a", "not_captured_b", "not_comparable", "rank_only", "no_direction",
-     "stage_undecided", "no_common_kernel"});
+    {"decided",        "no_difference",   "below_minimum", "at_minimum",      "too_noisy",        "drift",          "block_order",
+     "few_runs",       "stage_unchanged", "only_in_a",     "only_in_b",       "not_captured",     "not_captured_a", "not_captured_b",
+     "not_comparable", "rank_only",       "no_direction",  "stage_undecided", "no_common_kernel", "other_tokens",   "runs_on"});
 template <>
 inline constexpr auto kKeys<CompareBasis> = std::to_array<std::string_view>({"nothing", "one_run_each", "few_runs", "runs"});
 template <>

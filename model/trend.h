@@ -26,6 +26,9 @@ struct TrendLevel {                 // points between two changes
   double low = 0, high = 0;  // what is to be expected of the next run: outside of it is an anomaly
 };
 
+// With fewer points no change can be found: it has half of them on each side.
+inline constexpr std::size_t kLeastPointsOfChange = 6;
+
 // Runs that can be compared: of one hardware and one workload.
 struct TrendSeries {
   std::string hardware, model, precision;
@@ -33,6 +36,7 @@ struct TrendSeries {
   std::vector<TrendPoint> points;       // in the order of time
   std::vector<TrendLevel> levels;       // a change is where one ends and the next begins
   std::vector<std::size_t> anomalies;   // points that their level does not explain
+  bool program_known = true;            // false: a run of it has no command, so that other programs may be among them
 };
 
 struct Trend {

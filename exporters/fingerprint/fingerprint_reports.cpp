@@ -16,7 +16,8 @@ using nlohmann::ordered_json;
 constexpr std::size_t kShownItems = 30;
 constexpr std::size_t kShownPairs = 15;
 constexpr std::size_t kNameBytes = 40;
-constexpr std::size_t kFeaturesAlwaysShown = 2;
+constexpr std::size_t kFeaturesAlwaysShown = 2, kSharesAndCosine = 3;
+constexpr double kLeastLoss = 0.00005;  // of the similarity: less does not show in four decimals
 
 // What is not counted is a dash, although the vector has 0.
 void add_features(const FingerprintItem& item, bool ridge, std::vector<std::string>& row) {
@@ -117,7 +118,7 @@ std::string fingerprint_text(const Fingerprint& fingerprint, std::size_t width) 
   return out;
 }
 
-std::string match_text(const Fingerprint& a, const Fingerprint& b, const FingerprintMatch& match) {
+std::string match_text(const Fingerprint& a, const Fingerprint& b, const FingerprintMatch& match, std::size_t width) {
   const auto by_signature =
       static_cast<std::size_t>(std::count_if(match.pairs.begin(), match.pairs.end(), [](const auto& pair) { return pair.by_signature; }));
   std::string out = fmt::format("A {}\nB {}\nsimilarity {:.4f}\n", fingerprint_title(a), fingerprint_title(b), match.similarity);
@@ -127,13 +128,14 @@ std::string match_text(const Fingerprint& a, const Fingerprint& b, const Fingerp
     return (1 - pair.cosine) * (a.items[pair.a].vector[0] + b.items[pair.b].vector[0]) / 2;
   };
   const auto order = ordered(match.pairs.size(), [&](std::size_t x, std::size_t y) { return loss(match.pairs[x]) > loss(match.pairs[y]); });
+  TextTable table{{"name", "cosine", "of A's time", "of B's time"}, {}, {false, true, true, true}, kSharesAndCosine};
   for (std::size_t i = 0; i < std::min(kShownPairs, order.size()); ++i) {
     const FingerprintPair& pair = match.pairs[order[i]];
-    if (loss(pair) <= 0) break;
-    out += fmt::format("  cosine {:.4f}  {:>6} -> {:>6} of the time  {}\n", pair.cosine, share_text(a.items[pair.a].vector[0]),
-                       share_text(b.items[pair.b].vector[0]), shown_name(a.items[pair.a]));
+    if (loss(pair) < kLeastLoss) break;
+    table.rows.push_back({shown_name(a.items[pair.a]), fmt::format("{:.4f}", pair.cosine), share_text(a.items[pair.a].vector[0]),
+                          share_text(b.items[pair.b].vector[0])});
   }
-  return out;
+  return table.rows.empty() ? out : out + fitted(std::move(table), width).text;
 }
 
 std::string fingerprint_json(const Fingerprint& fingerprint) {

@@ -11,7 +11,7 @@ std::string fingerprint_text(const Fingerprint& fingerprint, std::size_t width =
 std::string missing_note(const Fingerprint& fingerprint);
 std::string fingerprint_json(const Fingerprint& fingerprint);
 
-std::string match_text(const Fingerprint& a, const Fingerprint& b, const FingerprintMatch& match);
+std::string match_text(const Fingerprint& a, const Fingerprint& b, const FingerprintMatch& match, std::size_t width = 0);
 std::string match_json(const Fingerprint& a, const Fingerprint& b, const FingerprintMatch& match);
 
 }  // namespace nl::exporters

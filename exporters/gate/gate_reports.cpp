@@ -24,8 +24,7 @@ std::string line_value(const GateLine& line, const std::optional<double>& value)
 
 std::string line_change(const GateLine& line) {
   const auto change = line.change();
-  if (!change) return kNoValue;
-  return std::abs(*change) < 0.0005 ? "0.0 %" : fmt::format("{:+.1f} %", *change * 100);
+  return change ? signed_percent(*change) : kNoValue;
 }
 
 // "3.90 ms to 4.10 ms"

@@ -12,7 +12,7 @@ namespace {
 using namespace trends;
 using html::text;
 
-constexpr double kWidth = 960, kLeft = 90, kRight = 20, kPlotHeight = 220, kSeriesHeight = 300, kTop = 44;
+constexpr double kWidth = 960, kLeft = 90, kRight = 20, kPlotHeight = 220, kSeriesHeight = 300, kToldHeight = 74, kTop = 44;
 constexpr std::size_t kMostDots = 2000;  // more are one beside the other at this width
 
 constexpr const char* kStyle =
@@ -25,6 +25,8 @@ constexpr const char* kStyle =
     ".dot{fill:#63aef5}.odd{fill:#f0a34a}.level{stroke:#e6eaee}.expected{fill:#63aef5;opacity:.14}.better{stroke:#45bd92}"
     ".worse{stroke:#f27d72}.change{stroke:#98a4b0}}";
 
+double height_of(const TrendSeries& series) { return is_drawn(series) ? kSeriesHeight : kToldHeight; }
+
 // One series in its own frame.
 class SeriesFrame {
  public:
@@ -34,6 +36,9 @@ class SeriesFrame {
   std::string markup() const {
     std::string out = fmt::format("<text class=\"title\" x=\"{:.0f}\" y=\"{:.0f}\">{}</text>\n", kLeft, top_ - 12,
                                   text(fmt::format("{} of {}", trend_.metric, series_title(series_))));
+    if (!is_drawn(series_))
+      return out +
+             fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\">{}</text>\n", kLeft, top_ + 8, text(point_sentence(trend_, series_.points[0])));
     out += fmt::format("<rect class=\"frame\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", kLeft, top_,
                        kWidth - kLeft - kRight, kPlotHeight);
     return out + labels() + levels() + dots() + changes();
@@ -122,21 +127,25 @@ std::string series_markup(const Trend& trend, const TrendSeries& series) {
   for (auto at = series.anomalies.rbegin(); at != series.anomalies.rend(); ++at)
     anomalies.push_back(trends::anomaly_sentence(trend, series, *at));
   std::string out = fmt::format("<h2>{}</h2>\n", text(trends::series_title(series)));
-  if (changes.empty()) out += fmt::format("<p>No change of {} % or more.</p>\n", 100 * trend.min_effect);
+  if (changes.empty()) out += fmt::format("<p>{}</p>\n", trends::no_change_sentence(trend, series));
   return out + list_markup(changes, "Changes", "ol") + list_markup(anomalies, "Anomalies", "ul");
 }
 
 }  // namespace
 
 std::string trend_svg(const Trend& trend) {
-  const double height = std::max(1.0, static_cast<double>(trend.series.size())) * kSeriesHeight;
+  double height = 0;
+  for (const TrendSeries& series : trend.series) height += height_of(series);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"trend\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" "
       "aria-label=\"{2}\">\n<style>{3}</style>\n"
       "<rect class=\"ground\" width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#fff\"/>\n",
-      kWidth, height, text(trend.metric + " over time"), kStyle);
-  for (std::size_t i = 0; i < trend.series.size(); ++i)
-    out += SeriesFrame(trend, trend.series[i], static_cast<double>(i) * kSeriesHeight).markup();
+      kWidth, trend.series.empty() ? kSeriesHeight : height, text(trend.metric + " over time"), kStyle);
+  double top = 0;
+  for (const TrendSeries& series : trend.series) {
+    out += SeriesFrame(trend, series, top).markup();
+    top += height_of(series);
+  }
   return out + "</svg>\n";
 }
 

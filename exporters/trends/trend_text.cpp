@@ -87,7 +87,7 @@ class Picture {
 
 std::string listed_changes(const Trend& trend, const TrendSeries& series) {
   const auto changes = changes_of(trend, series);
-  if (changes.empty()) return fmt::format("No change of {} % or more.\n", 100 * trend.min_effect);
+  if (changes.empty()) return no_change_sentence(trend, series) + "\n";
   std::string out;
   for (std::size_t i = 0; i < changes.size(); ++i) out += fmt::format("change {}: {}\n", i + 1, change_sentence(trend, series, changes[i]));
   return out;
@@ -107,10 +107,9 @@ std::string listed_anomalies(const Trend& trend, const TrendSeries& series) {
 std::string trend_text(const Trend& trend, std::size_t columns) {
   std::string out;
   for (const TrendSeries& series : trend.series) {
-    out += fmt::format(
-        "{}{} of {}, {} {}\n", out.empty() ? "" : "\n", trend.metric, series_title(series), series.points.size(),
-        trend.by == TrendBy::kCommit ? (series.points.size() == 1 ? "commit" : "commits") : (series.points.size() == 1 ? "run" : "runs"));
-    out += Picture(trend, series, columns).text() + listed_changes(trend, series) + listed_anomalies(trend, series);
+    out += fmt::format("{}{} of {}, {}\n", out.empty() ? "" : "\n", trend.metric, series_title(series), points_text(trend, series));
+    out += is_drawn(series) ? Picture(trend, series, columns).text() : point_sentence(trend, series.points[0]) + "\n";
+    out += listed_changes(trend, series) + listed_anomalies(trend, series);
   }
   return out;
 }

@@ -18,8 +18,9 @@ std::string trend_html(const Trend& trend);  // the picture, and tables of chang
 // What these say alike.
 namespace trends {
 
-std::string value_text(const Trend& trend, double value);  // "4.20 ms"
-std::string series_title(const TrendSeries& series);       // "NVIDIA H200, Llama-3.1-8B, bf16"
+std::string value_text(const Trend& trend, double value);                // "4.20 ms"
+std::string series_title(const TrendSeries& series);                     // "NVIDIA H200, Llama-3.1-8B, bf16"
+std::string points_text(const Trend& trend, const TrendSeries& series);  // "3 commits"
 
 struct Change {
   std::size_t at = 0;                       // the first point of the new level
@@ -28,8 +29,13 @@ struct Change {
 };
 std::vector<Change> changes_of(const Trend& trend, const TrendSeries& series);
 
+// A single point makes no picture: it is told.
+inline bool is_drawn(const TrendSeries& series) { return series.points.size() > 1; }
+
 std::string point_name(const Trend& trend, const TrendPoint& point);  // a run's id, or a commit's first digits
 std::string change_sentence(const Trend& trend, const TrendSeries& series, const Change& change);
+std::string no_change_sentence(const Trend& trend, const TrendSeries& series);  // "2 runs are too few to tell a change (6 are needed)."
+std::string point_sentence(const Trend& trend, const TrendPoint& point);        // "run-1 (2026-11-16): 4.00 ms"
 std::string anomaly_sentence(const Trend& trend, const TrendSeries& series, std::size_t at);
 
 struct Range {

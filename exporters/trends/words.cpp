@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exporters/report/text/figure_text.h"
 #include "model/visible_text.h"
 
 namespace nl::exporters::trends {
@@ -13,8 +14,6 @@ namespace {
 constexpr std::size_t kCommitDigits = 10;
 
 std::string day_of(const std::string& time) { return time.substr(0, 10); }
-
-std::string signed_percent(double share) { return fmt::format("{}{} %", share < 0 ? "-" : "+", three_digits(std::abs(100 * share))); }
 
 const TrendLevel& level_at(const TrendSeries& series, std::size_t point) {
   return *std::find_if(series.levels.begin(), series.levels.end(), [&](const TrendLevel& level) { return point < level.last; });
@@ -29,10 +28,15 @@ std::string value_text(const Trend& trend, double value) {
 
 std::string series_title(const TrendSeries& series) {
   std::string title = series.hardware.empty() ? "hardware not known" : series.hardware;
-  if (!series.workload_text.empty()) return title + ", " + series.workload_text;
-  for (const std::string& part : {series.model, series.precision})
-    if (!part.empty()) title += ", " + part;
-  return title;
+  if (!series.workload_text.empty()) title += ", " + series.workload_text;
+  else
+    for (const std::string& part : {series.model, series.precision})
+      if (!part.empty()) title += ", " + part;
+  return series.program_known ? title : title + ", program not known";
+}
+
+std::string points_text(const Trend& trend, const TrendSeries& series) {
+  return plural(series.points.size(), trend.by == TrendBy::kCommit ? "commit" : "run");
 }
 
 std::vector<Change> changes_of(const Trend& trend, const TrendSeries& series) {
@@ -59,11 +63,20 @@ std::string change_sentence(const Trend& trend, const TrendSeries& series, const
                      change.verdict.empty() ? "" : ", " + change.verdict);
 }
 
+std::string no_change_sentence(const Trend& trend, const TrendSeries& series) {
+  if (series.points.size() >= kLeastPointsOfChange) return fmt::format("No change of {} % or more.", 100 * trend.min_effect);
+  return fmt::format("{} {} too few to tell a change ({} are needed).", points_text(trend, series),
+                     series.points.size() == 1 ? "is" : "are", kLeastPointsOfChange);
+}
+
+std::string point_sentence(const Trend& trend, const TrendPoint& point) {
+  return fmt::format("{} ({}): {}", point_name(trend, point), day_of(point.created_at), value_text(trend, point.value));
+}
+
 std::string anomaly_sentence(const Trend& trend, const TrendSeries& series, std::size_t at) {
-  const TrendPoint& point = series.points[at];
   const TrendLevel& level = level_at(series, at);
-  return fmt::format("{} ({}): {}, expected {} to {}", point_name(trend, point), day_of(point.created_at), value_text(trend, point.value),
-                     value_text(trend, level.low), value_text(trend, level.high));
+  return fmt::format("{}, expected {} to {}", point_sentence(trend, series.points[at]), value_text(trend, level.low),
+                     value_text(trend, level.high));
 }
 
 Range value_range(const TrendSeries& series) {

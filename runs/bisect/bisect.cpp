@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "model/comparison.h"
@@ -135,6 +136,13 @@ Candidate candidate_of(const CommitRange& range, const std::string& commit, cons
 fs::path tree_of(const CommitRange& range, const Candidate& candidate) { return fs::absolute(range.trees) / candidate.name; }
 
 }  // namespace
+
+void number_repeated(std::vector<Candidate>& candidates, const std::vector<std::size_t>& lines) {
+  std::map<std::string, std::size_t> times;
+  for (const Candidate& each : candidates) ++times[each.name];
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    if (times[candidates[i].name] > 1) candidates[i].name = fmt::format("line {}: {}", lines[i], candidates[i].name);
+}
 
 std::optional<std::size_t> next_candidate(std::size_t good, std::size_t bad, const std::vector<BisectStep>& steps) {
   std::optional<std::size_t> nearest;

@@ -16,6 +16,9 @@ struct Candidate {
   TrialSide side;
 };
 
+// Names of several candidates get their line before them, of the file that they are from: "line 3: ./bench".
+void number_repeated(std::vector<Candidate>& candidates, const std::vector<std::size_t>& lines);
+
 struct BisectRequest {
   std::vector<Candidate> candidates;  // the good one first, the bad one last
   TrialRequest trial;                 // its sides, folder and profile are set here

@@ -5,7 +5,6 @@
 #include <future>
 #include <utility>
 
-#include "exporters/report/compare/compare.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
@@ -93,7 +92,7 @@ Comparison compare_sides(const CompareRequest& request, Launcher& launcher) {
   return comparison;
 }
 
-std::vector<std::string> write_comparison(const Comparison& comparison, const fs::path& folder, const std::vector<std::string>& remarks) {
+std::vector<std::string> write_comparison(const Comparison& comparison, const fs::path& folder, const exporters::ComparisonNotes& notes) {
   const std::vector<std::string> names = {"compare.json", "compare.md", "compare.html"};
   std::error_code failure;
   fs::create_directories(folder, failure);
@@ -103,8 +102,8 @@ std::vector<std::string> write_comparison(const Comparison& comparison, const fs
     if (fs::exists(folder / name, failure))
       throw Error(ErrorKind::kOutput, "there is a comparison already", (folder / name).string(), "choose another folder with --out");
   write_file_whole(folder / names[0], exporters::comparison_to_json(comparison));
-  write_file_whole(folder / names[1], exporters::comparison_markdown(comparison, remarks));
-  write_file_whole(folder / names[2], exporters::comparison_html(comparison, version(), remarks));
+  write_file_whole(folder / names[1], exporters::comparison_markdown(comparison, notes));
+  write_file_whole(folder / names[2], exporters::comparison_html(comparison, version(), notes));
   return names;
 }
 

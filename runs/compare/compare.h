@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/runs/compare/compare.h"
+#include "exporters/report/compare/compare.h"
 #include "orchestrator/capture/pass_runner.h"
 #include "orchestrator/config/config.h"
 #include "runs/orchestrator_names.h"
@@ -23,9 +24,8 @@ struct CompareRequest {
 // Throws Error(kInput) for a name that is nothing of that.
 Comparison compare_sides(const CompareRequest& request, Launcher& launcher);
 
-// compare.json, compare.md and compare.html, each whole, into a folder that is absent or has none of them. Their names. `remarks`: sentences that the
-// pages have below the summary.
+// compare.json, compare.md and compare.html, each whole, into a folder that is absent or has none of them. Their names.
 std::vector<std::string> write_comparison(const Comparison& comparison, const std::filesystem::path& folder,
-                                          const std::vector<std::string>& remarks = {});
+                                          const exporters::ComparisonNotes& notes = {});
 
 }  // namespace nl::runs

@@ -40,7 +40,7 @@ struct LedgerEntry {
 
 // One value of a metric, with the fields that say which series it belongs to.
 struct LedgerValue {
-  std::string run_id, created_at, revision, hardware, model, precision, workload, workload_text;
+  std::string run_id, created_at, revision, hardware, model, precision, workload, workload_text, command;
   double value = 0;
 };
 

@@ -76,7 +76,7 @@ class Question {
   }
   // Oldest first
   std::string statement_of_values() const {
-    return select(std::string("run_id, created_at, revision, hardware, model, precision, ") + workload_columns_, "");
+    return select(std::string("run_id, created_at, revision, hardware, model, precision, ") + workload_columns_ + ", command", "");
   }
   const Values& values() const { return values_; }
 
@@ -195,7 +195,8 @@ void Ledger::each_value(const LedgerFilter& filter, const std::string& metric, c
   with_metric.only_with_metrics = true;
   const Question question(with_metric, connection_->dialect(), part_column(), workload_columns());
   connection_->select(question.statement_of_values(), question.values(), [&](const Row& row) {
-    each({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.text(6), row.text(7), row.number(8)});
+    each({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.text(6), row.text(7), row.text(8),
+          row.number(9)});
   });
 }
 

@@ -40,7 +40,8 @@ Trend trend_of(Ledger& ledger, const TrendRequest& request) {
                       value.model,
                       value.precision,
                       value.workload,
-                      value.workload_text});
+                      value.workload_text,
+                      !value.command.empty()});
   });
   if (values.empty()) throw_no_values(ledger, request.metric);
   return {request.metric, find_metric(request.metric), request.by, request.min_effect,

@@ -4,6 +4,7 @@
 
 #include "exporters/whatif/record.h"
 #include "model/comparison.h"
+#include "model/visible_text.h"
 #include "runs/trial/trial.h"
 
 namespace nl::runs {
@@ -77,6 +78,15 @@ std::vector<std::string> predicted_sentences(const TrialResult& result) {
                           asked.prediction.stage)
             : std::string("The prediction is not checked, and nothing is recorded: the trial did not end."),
       of};
+}
+
+std::string round_text(const TrialRound& round, int most) {
+  const std::string name = round.number > 0 ? fmt::format("round {} of at most {}", round.number, most) : "warm-up";
+  return fmt::format("{}: A {}, B {}", name, short_time(round.a_s * 1e9), short_time(round.b_s * 1e9));
+}
+
+exporters::MoreRuns more_runs_for(const TrialResult& result) {
+  return result.end == TrialEnd::kBudget ? exporters::MoreRuns::kRoundsAndBudget : exporters::MoreRuns::kRounds;
 }
 
 std::string trial_json(const TrialResult& result) {

@@ -111,8 +111,7 @@ class Trial {
     }
     round_s_ = round.a_s + round.b_s;
     result_.rounds.push_back(round);
-    say(fmt::format("{}: A {:.2f} s, B {:.2f} s", number > 0 ? fmt::format("round {} of at most {}", number, request_.rounds) : "warm-up",
-                    round.a_s, round.b_s));
+    say(round_text(round, request_.rounds));
     return true;
   }
 
@@ -243,7 +242,7 @@ TrialResult run_trial(const TrialRequest& request, Launcher& launcher) {
   make_results_folder(request.out);
   const Interrupts interrupts;
   TrialResult result = Trial(request, launcher).run();
-  write_comparison(result.comparison, result.folder, predicted_sentences(result));
+  write_comparison(result.comparison, result.folder, {predicted_sentences(result), more_runs_for(result)});
   write_file_whole(result.folder / "trial.json", trial_json(result));
   return result;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/runs/compare/compare.h"
+#include "exporters/report/compare/compare.h"
 #include "model/comparison.h"
 #include "orchestrator/run.h"
 #include "runs/orchestrator_names.h"
@@ -82,6 +83,12 @@ std::vector<int> looks_of(int rounds);
 // Which side each round begins with, drawn for each: a disturbance in the rhythm of any pattern would look like a difference of the sides. A machine
 // that becomes slower affects both sides of a round nearly alike, and what is left of that is taken out as a trend.
 std::vector<bool> order_of_rounds(int rounds, std::uint64_t seed);
+
+// "round 1 of at most 20: A 2.41 s, B 2.38 s"
+std::string round_text(const TrialRound& round, int most);
+
+// What would decide more: where the budget ended it, rounds alone are not enough.
+exporters::MoreRuns more_runs_for(const TrialResult& result);
 
 std::string trial_json(const TrialResult& result);
 

@@ -59,7 +59,7 @@ std::string series_section(const Trend& trend, const TrendSeries& series) {
   for (auto at = series.anomalies.rbegin(); at != series.anomalies.rend() && anomalies.size() < 20; ++at)
     anomalies.push_back(trends::anomaly_sentence(trend, series, *at));
   return fmt::format("<section><h2>{}</h2>{}{}{}<p><a{}>The newest run of it</a></p></section>\n", text(trends::series_title(series)),
-                     changes.empty() ? fmt::format("<p>No change of {} % or more.</p>", 100 * trend.min_effect) : "",
+                     changes.empty() ? fmt::format("<p>{}</p>", trends::no_change_sentence(trend, series)) : "",
                      sentences(changes, "Changes", "ol"), sentences(anomalies, "Anomalies", "ul"),
                      attribute("href", "/runs/" + escaped(series.points.back().run_id)));
 }

@@ -196,7 +196,7 @@ TEST_CASE("ledger: trends draws a metric, as text, JSON, SVG and HTML") {
   CHECK(text.status == 0);
   CHECK(text.says("tpot_ms of NVIDIA H200"));
   CHECK(text.says("3 runs"));
-  CHECK(text.says("No change of 1 % or more."));
+  CHECK(text.says("3 runs are too few to tell a change (6 are needed)."));
   CHECK(scene.text(svg).starts_with("<svg "));
   CHECK(scene.text(html).starts_with("<!doctype html>"));
   const auto json = json_of(scene, {"trends", "tpot_ms", "--by", "date"});

@@ -34,9 +34,9 @@ class Section {
     if (test.line.a || test.line.b) tests_.push_back(std::move(test));
   }
   // Shown, and never decided.
-  void keep_incomparable(CompareLine line, const std::vector<OrderedValue>& values) {
+  void keep_incomparable(CompareLine line, const std::vector<OrderedValue>& values, LineReason why) {
     LineTest test;
-    test.line = Judge::glance(std::move(line), values, LineReason::kNotComparable);
+    test.line = Judge::glance(std::move(line), values, why);
     keep(std::move(test));
   }
   std::vector<LineTest> take() { return std::move(tests_); }
@@ -108,22 +108,34 @@ bool runs_on(const Sides& sides, const std::string& name) {
   return false;
 }
 
+// Where no work of the stage overlaps with other work of it, the union of its intervals is their sum.
+bool overlaps(const Sides& sides, const std::string& name) {
+  for (const auto* side : {&sides.a, &sides.b})
+    for (const Run* run : *side)
+      if (const StageEntry* stage = find_stage(*run, name); stage != nullptr && stage->gpu_sum_ns != stage->gpu_busy_ns) return true;
+  return false;
+}
+
 std::vector<LineTest> stage_lines(const Sides& sides, const Judge& judge) {
   Section section(sides, judge);
   for (const std::string& name : common_stages(sides)) {
     const bool tokens = same_tokens(sides, name), waits = !runs_on(sides, name);
-    if (!tokens || !waits) section.keep_incomparable(line_of(name, name, CompareFigure::kWall), wall_values(sides, name));
+    if (!tokens || !waits)
+      section.keep_incomparable(line_of(name, name, CompareFigure::kWall), wall_values(sides, name),
+                                tokens ? LineReason::kRunsOn : LineReason::kOtherTokens);
     if (!tokens) continue;
     if (waits) section.keep(wall_line(sides, judge, name));
     if (waits) section.keep(unprofiled_line(sides, judge, name));
     const std::pair<CompareFigure, std::optional<Ns> StageEntry::*> gpu_times[] = {{CompareFigure::kGpuWork, &StageEntry::gpu_sum_ns},
                                                                                    {CompareFigure::kGpuBusy, &StageEntry::gpu_busy_ns}};
-    for (const auto& [figure, total_ns] : gpu_times)
+    for (const auto& [figure, total_ns] : gpu_times) {
+      if (figure == CompareFigure::kGpuBusy && !overlaps(sides, name)) continue;
       section.add(line_of(name, name, figure), [&, total_ns = total_ns](const Run& run) -> std::optional<double> {
         const StageEntry* stage = find_stage(run, name);
         if (stage == nullptr || !(stage->*total_ns)) return std::nullopt;
         return static_cast<double>(*(stage->*total_ns)) / static_cast<double>(stage->wall.count);
       });
+    }
     section.add_figures(name);
   }
   return section.take();

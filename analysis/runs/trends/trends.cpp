@@ -11,6 +11,8 @@
 namespace nl::analysis {
 namespace {
 
+static_assert(kLeastPointsOfChange == 2 * kLeastRuns);
+
 // A commit stands where its first run was made. Runs without a commit are left out.
 std::vector<TrendPoint> points_by_commit(const std::vector<TrendPoint>& runs) {
   std::vector<TrendPoint> points;
@@ -61,6 +63,7 @@ std::vector<TrendSeries> trend_series(std::vector<TrendValue> values, TrendBy by
                 {},
                 {},
                 {}};
+    series.program_known = series.program_known && value.program_known;
     series.points.push_back(std::move(value.point));
   }
   std::vector<TrendSeries> all;

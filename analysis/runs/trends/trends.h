@@ -11,6 +11,7 @@ namespace nl::analysis {
 struct TrendValue {
   TrendPoint point;
   std::string hardware, model, precision, workload, workload_text;
+  bool program_known = true;
 };
 
 // The values in the order of time, one series for each hardware and workload, with its changes and anomalies.

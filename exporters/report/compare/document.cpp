@@ -44,9 +44,15 @@ std::string row_label(const WaterfallRow& row) {
                                              : "other kernels";
 }
 
-Bar whole_bar(const char* name, Ns ns, double whole) {
-  const auto value = static_cast<double>(ns);
-  return {name, "", {{value, "w-side", time_text(value)}}, whole, time_text(value), fmt::format("{}: {}", name, time_text(value))};
+// From where to where the chart is drawn.
+struct ChartAxis {
+  Ns begin = 0, end = 0;
+  double length() const { return static_cast<double>(end - begin); }
+};
+
+Bar whole_bar(const char* name, Ns ns, const ChartAxis& axis) {
+  const std::string figure = time_text(static_cast<double>(ns));
+  return {name, "", {{static_cast<double>(ns - axis.begin), "w-side", figure}}, axis.length(), figure, fmt::format("{}: {}", name, figure)};
 }
 
 struct ChartStep {
@@ -72,29 +78,41 @@ std::vector<ChartStep> chart_steps(const Waterfall& waterfall) {
   return steps;
 }
 
+// From zero; where no level is below half of the highest one, from a round figure below the lowest: small changes would be slivers.
+ChartAxis chart_axis(const Waterfall& waterfall, const std::vector<ChartStep>& steps) {
+  constexpr double kRoomBelow = 0.25;  // of what the levels span
+  Ns at = waterfall.a_ns, lowest = at, highest = at;
+  for (const ChartStep& step : steps) {
+    at += step.change_ns;
+    lowest = std::min(lowest, at);
+    highest = std::max(highest, at);
+  }
+  if (lowest == highest || 2 * lowest <= highest) return {0, highest};
+  const auto span = static_cast<double>(highest - lowest);
+  const double round = std::pow(10.0, std::floor(std::log10(span)));
+  const double begin = std::floor((static_cast<double>(lowest) - kRoomBelow * span) / round) * round;
+  return {static_cast<Ns>(std::max(begin, 0.0)), highest};
+}
+
 // From A's window to B's: each bar begins where the last one ended.
-BarChart waterfall_chart(const Waterfall& waterfall) {
-  const std::vector<ChartStep> steps = chart_steps(waterfall);
-  double whole = static_cast<double>(waterfall.a_ns);
-  Ns at = waterfall.a_ns;
-  for (const ChartStep& step : steps) whole = std::max(whole, static_cast<double>(at += step.change_ns));
+BarChart waterfall_chart(const Waterfall& waterfall, const std::vector<ChartStep>& steps, const ChartAxis& axis) {
   BarChart chart;
-  chart.bars.push_back(whole_bar("A", waterfall.a_ns, whole));
-  at = waterfall.a_ns;
+  chart.bars.push_back(whole_bar("A", waterfall.a_ns, axis));
+  Ns at = waterfall.a_ns;
   for (const ChartStep& step : steps) {
     const std::string figure = signed_time(step.change_ns);
-    const auto before = static_cast<double>(std::max<Ns>(std::min(at, at + step.change_ns), 0));
+    const auto before = static_cast<double>(std::max<Ns>(std::min(at, at + step.change_ns) - axis.begin, 0));
     chart.bars.push_back(
         {step.name,
          "",
          {{before, "w-gap"},
           {static_cast<double>(std::abs(step.change_ns)), step.change_ns > 0 ? "w-more" : "w-less", step.name + ": " + figure}},
-         whole,
+         axis.length(),
          figure,
          step.name + ": " + figure});
     at += step.change_ns;
   }
-  chart.bars.push_back(whole_bar("B", waterfall.b_ns, whole));
+  chart.bars.push_back(whole_bar("B", waterfall.b_ns, axis));
   return chart;
 }
 
@@ -118,9 +136,13 @@ Section waterfall_section(const Comparison& comparison) {
     return out;
   }
   const Waterfall& waterfall = *comparison.waterfall;
+  const std::vector<ChartStep> steps = chart_steps(waterfall);
+  const ChartAxis axis = chart_axis(waterfall, steps);
   out.title = fmt::format("From A's to B's {}", waterfall.stage);
   out.blocks = {Paragraph{"Means of one window, because the parts of medians would not add up. The rows add up to the window exactly."},
-                Figure{waterfall_chart(waterfall)}, waterfall_table(waterfall)};
+                Figure{waterfall_chart(waterfall, steps, axis)}};
+  if (axis.begin > 0) out.blocks.emplace_back(caption(fmt::format("The axis begins at {}.", time_text(static_cast<double>(axis.begin)))));
+  out.blocks.emplace_back(waterfall_table(waterfall));
   return out;
 }
 
@@ -212,13 +234,14 @@ Section sides_section(const Comparison& comparison) {
   return out;
 }
 
-Document comparison_document(const Comparison& comparison, const std::vector<std::string>& remarks = {}) {
+Document comparison_document(const Comparison& comparison, const ComparisonNotes& notes = {}) {
   const bool refused = comparison.comparability.refused && !comparison.comparability.forced;
   Document out{document_title(comparison),
                refused ? "refused" : std::string(key_of(comparison.verdict)),
                {side_fact("A", comparison.a), side_fact("B", comparison.b)}};
-  out.sections.push_back({"summary", "Summary", "In short", {Paragraph{join(comparison_sentences(comparison), " "), Role::kLead}}});
-  if (!remarks.empty()) out.sections.back().blocks.push_back(Paragraph{join(remarks, " ")});
+  out.sections.push_back(
+      {"summary", "Summary", "In short", {Paragraph{join(comparison_sentences(comparison, notes.more_runs), " "), Role::kLead}}});
+  if (!notes.remarks.empty()) out.sections.back().blocks.push_back(Paragraph{join(notes.remarks, " ")});
   if (!refused) out.sections.insert(out.sections.end(), {steps_section(comparison), waterfall_section(comparison)});
   out.sections.push_back(comparability_section(comparison));
   if (!refused)
@@ -232,16 +255,16 @@ Document comparison_document(const Comparison& comparison, const std::vector<std
 
 }  // namespace report
 
-std::string comparison_markdown(const Comparison& comparison, const std::vector<std::string>& remarks) {
-  return markdown(report::comparison_document(comparison, remarks));
+std::string comparison_markdown(const Comparison& comparison, const ComparisonNotes& notes) {
+  return markdown(with_empty_together(report::comparison_document(comparison, notes)));
 }
 
 std::string comparison_text(const Comparison& comparison, std::size_t width) {
   return terminal_text(report::comparison_document(comparison), width);
 }
 
-std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version, const std::vector<std::string>& remarks) {
-  return html::page(report::comparison_document(comparison, remarks),
+std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version, const ComparisonNotes& notes) {
+  return html::page(report::comparison_document(comparison, notes),
                     "nl-stage " + nl_stage_version + " · compare.json has every figure of this page");
 }
 

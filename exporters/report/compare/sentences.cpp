@@ -19,8 +19,8 @@ double size_of(const CompareChange& change) { return std::abs(CompareChange::rel
 // " (95 % interval +2.5 % to +3.9 %)"
 std::string interval_text(const CompareChange& change) {
   if (!change.low || !change.high) return {};
-  return fmt::format(" ({} interval {:+.1f} % to {:+.1f} %)", confidence_text(change), 100 * CompareChange::relative(*change.low),
-                     100 * CompareChange::relative(*change.high));
+  return fmt::format(" ({} interval {} to {})", confidence_text(change), signed_percent(CompareChange::relative(*change.low)),
+                     signed_percent(CompareChange::relative(*change.high)));
 }
 
 bool has(const Comparability& comparability, DifferenceCode code) {
@@ -133,7 +133,7 @@ std::string where_it_changed(const Comparison& comparison) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](const WaterfallRow* x, const WaterfallRow* y) { return std::abs(x->b_ns - x->a_ns) > std::abs(y->b_ns - y->a_ns); });
   const bool undecided = line->verdict == CompareVerdict::kUndecidable;
-  const std::string window = waterfall.stage == kWholeCapture ? "the GPU time of the whole capture" : "a window of " + waterfall.stage;
+  const std::string times = waterfall.stage == kWholeCapture ? "GPU times" : "means of " + waterfall.stage;
   const auto part = [&](const WaterfallRow& row) {
     return fmt::format("{}{} ({}{})", row_name(row), relation_text(row.relation), row.b_ns > row.a_ns ? "+" : "−",
                        time_text(static_cast<double>(std::abs(row.b_ns - row.a_ns))));
@@ -141,8 +141,8 @@ std::string where_it_changed(const Comparison& comparison) {
   std::string text = undecided
                          ? fmt::format("Where a difference would lie is undecided, too; the largest part of the {} between the means is {}",
                                        time_text(static_cast<double>(std::abs(whole))), part(*rows[0]))
-                         : fmt::format("Of the {} that {} {}, the largest part is {}", time_text(static_cast<double>(std::abs(whole))),
-                                       window, whole > 0 ? "gains" : "loses", part(*rows[0]));
+                         : fmt::format("Of the {} between the {}, the largest part is {}", time_text(static_cast<double>(std::abs(whole))),
+                                       times, part(*rows[0]));
   const bool alone =
       static_cast<double>(std::abs(rows[0]->b_ns - rows[0]->a_ns)) > kMostOfIt * static_cast<double>(std::abs(whole)) && rows.size() > 1;
   if (rows.size() > 1 && !alone) text += ", then " + part(*rows[1]);
@@ -184,7 +184,7 @@ std::string basis_of_runs(const Comparison& comparison) {
   }
   return fmt::format(
       "This rests on {}{}{}{}", runs, order_text(comparison.order), wander_text(comparison.wander),
-      comparison.drift_significant ? fmt::format("; they drift by {:+.1f} % a run", 100 * comparison.drift_per_run.value_or(0)) : "");
+      comparison.drift_significant ? fmt::format("; they drift by {} a run", signed_percent(comparison.drift_per_run.value_or(0))) : "");
 }
 
 const char* why_whole(const Comparison& comparison) {
@@ -214,30 +214,40 @@ std::string repeated_text(const Comparison& comparison) {
                        : fmt::format("; {} runs were given more than once and count once each", repeated);
 }
 
+std::string runs_to_make(std::uint64_t runs, MoreRuns more_runs) {
+  const std::string rounds = fmt::format("about {} would decide it; --rounds {}", plural(runs, "round"), runs);
+  switch (more_runs) {
+    case MoreRuns::kTry:
+      return fmt::format("about {} a side, captured alternately, would decide it; `nl-stage try` makes them", plural(runs, "run"));
+    case MoreRuns::kRounds: return rounds + " allows them";
+    case MoreRuns::kRoundsAndBudget: return rounds + " and a longer --budget allow them";
+  }
+  return {};
+}
+
 // What would tell more; empty where nothing would, or it is decided.
-std::string what_would_decide(const Comparison& comparison) {
+std::string what_would_decide(const Comparison& comparison, MoreRuns more_runs) {
   const CompareLine* line = deciding_line(comparison);
   if (line == nullptr || line->verdict != CompareVerdict::kUndecidable || !line->change || !line->change->low) return {};
   if (!line->runs_to_decide) return " Undecided: more than 1000 runs a side would be needed; the difference is next to the minimum effect.";
-  return fmt::format(" Undecided: about {} a side, captured alternately, would decide it; `nl-stage try` makes them.",
-                     plural(*line->runs_to_decide, "run"));
+  return fmt::format(" Undecided: {}.", runs_to_make(*line->runs_to_decide, more_runs));
 }
 
-std::string what_it_rests_on(const Comparison& comparison) {
+std::string what_it_rests_on(const Comparison& comparison, MoreRuns more_runs) {
   std::vector<std::string> differences;
   for (const Difference& difference : comparison.comparability.differences)
     if (difference.code != DifferenceCode::kNoCommonStage && difference.severity >= Severity::kMedium && differences.size() < 3)
       differences.push_back(difference_text(difference));
   return basis_text(comparison) + repeated_text(comparison) +
-         (differences.empty() ? "." : "; the sides differ in " + join(differences, "; ") + ".") + what_would_decide(comparison);
+         (differences.empty() ? "." : "; the sides differ in " + join(differences, "; ") + ".") + what_would_decide(comparison, more_runs);
 }
 
 }  // namespace
 
-std::vector<std::string> comparison_sentences(const Comparison& comparison) {
+std::vector<std::string> comparison_sentences(const Comparison& comparison, MoreRuns more_runs) {
   if (comparison.comparability.refused && !comparison.comparability.forced) return {refusal(comparison.comparability)};
   std::vector<std::string> all = {what_changed(comparison), what_else_changed(comparison), where_it_changed(comparison),
-                                  what_it_rests_on(comparison)};
+                                  what_it_rests_on(comparison, more_runs)};
   std::erase_if(all, [](const std::string& each) { return each.empty(); });
   return all;
 }

@@ -38,8 +38,8 @@ Cell change_cell(const CompareLine& line) {
 
 Cell interval_cell(const CompareLine& line) {
   if (!line.change || !line.change->low || !line.change->high) return kNoValue;
-  const std::string interval = fmt::format("{:+.1f} … {:+.1f} %", 100 * CompareChange::relative(*line.change->low),
-                                           100 * CompareChange::relative(*line.change->high));
+  const std::string interval = fmt::format("{} … {}", signed_percent(CompareChange::relative(*line.change->low)),
+                                           signed_percent(CompareChange::relative(*line.change->high)));
   return Cell(interval, *line.change->high - *line.change->low, confidence_text(*line.change) + " interval");
 }
 
@@ -70,13 +70,15 @@ Table lines_table(const char* label, const std::vector<CompareLine>& lines) {
   return table;
 }
 
-Section lines_section(const char* id, const char* title, const CompareSection& section) {
+// `what`: of which the table's figures are, where its lines do not say.
+Section lines_section(const char* id, const char* title, const CompareSection& section, const char* what = nullptr) {
   Section out{id, title, title};
   if (section.note && !section.lines.empty())
     out.blocks = {Paragraph{sentence(verdict_reason(*section.note))}, lines_table(title, section.lines)};
   else if (section.missing || section.lines.empty())
     out.blocks = {Paragraph{sentence(verdict_reason(section.missing.value_or(LineReason::kNotCaptured))), Role::kMissing}};
   else out.blocks = {lines_table(title, section.lines)};
+  if (what != nullptr && !section.lines.empty()) out.blocks.insert(out.blocks.begin(), Paragraph{what});
   return out;
 }
 
@@ -103,15 +105,15 @@ std::string pairing_text(const KernelPair& pair) {
 }
 
 Table pairs_of(const StageKernels& kernels) {
-  Table table{"Kernels of " + kernels.stage, texts({"Kernel in A", "Kernel in B", "Relation"}) +
-                                                 numbers({"A per window", "B per window", "Change"}) + texts({"Verdict", "Paired by"}) +
-                                                 texts({"Why"}, kWide)};
+  // A narrow terminal drops the last texts first: the verdict stands before how the pair was found.
+  Table table{"Kernels of " + kernels.stage, texts({"Kernel in A", "Kernel in B"}) + numbers({"A per window", "B per window", "Change"}) +
+                                                 texts({"Verdict", "Relation", "Paired by"}) + texts({"Why"}, kWide)};
   for (const KernelPair& pair : kernels.pairs)
     table.rows.push_back(
         {kernel_names(pair.a),
          pair.a.size() == 1 && pair.b.size() == 1 && pair.a[0].name == pair.b[0].name ? Text("the same") : kernel_names(pair.b),
-         std::string(key_of(pair.relation)), estimate_cell(pair.line, pair.line.a), estimate_cell(pair.line, pair.line.b),
-         change_cell(pair.line), verdict_cell(pair.line), pairing_text(pair), verdict_reason(pair.line.reason)});
+         estimate_cell(pair.line, pair.line.a), estimate_cell(pair.line, pair.line.b), change_cell(pair.line), verdict_cell(pair.line),
+         std::string(key_of(pair.relation)), pairing_text(pair), verdict_reason(pair.line.reason)});
   table.sortable = true;
   cut_text(table);
   return table;
@@ -178,7 +180,7 @@ std::vector<Section> line_sections(const Comparison& comparison) {
           kernels_section(comparison),
           lines_section("operators", "Operators", comparison.operators),
           lines_section("layers", "Layers", comparison.layers),
-          lines_section("api", "CUDA calls", comparison.api),
+          lines_section("api", "CUDA calls", comparison.api, "Mean time of one call, over the whole capture."),
           lines_section("nsys", "Counters sampled over time", comparison.nsys_counters),
           lines_section("ncu", "Counters of kernels and stages", comparison.ncu_counters),
           lines_section("efficiency", "MFU and MBU", comparison.efficiency),
@@ -220,6 +222,8 @@ std::string verdict_reason(LineReason reason) {
     case LineReason::kNotCapturedA: return "not captured in A";
     case LineReason::kNotCapturedB: return "not captured in B";
     case LineReason::kNotComparable: return "not comparable";
+    case LineReason::kOtherTokens: return "not comparable: its windows have different numbers of tokens";
+    case LineReason::kRunsOn: return "not comparable: it ends before its GPU work does";
     case LineReason::kRankOnly: return "paired by rank alone: a guess";
     case LineReason::kNoDirection: return "neither more nor less is better";
   }
@@ -230,7 +234,7 @@ std::string confidence_text(const CompareChange& change) {
   return fmt::format("{:.4g} %", 100 * std::floor(1000 * change.confidence.value_or(0.95) + 0.5) / 1000);
 }
 
-std::string change_text(const CompareChange& change) { return fmt::format("{:+.1f} %", 100 * CompareChange::relative(change.log_ratio)); }
+std::string change_text(const CompareChange& change) { return signed_percent(CompareChange::relative(change.log_ratio)); }
 
 std::string estimate_text(const CompareLine& line, double value) {
   if (line.figure == CompareFigure::kCounter) return metric_text(line.key, value);

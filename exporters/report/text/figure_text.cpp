@@ -41,6 +41,11 @@ std::string utilisation_text(const std::optional<double>& share) {
   return FigureLog::note(*share, percent == 0 || percent >= 1 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.2g} %", percent));
 }
 
+std::string signed_percent(double share) {
+  const std::string size = fmt::format("{:.1f} %", std::abs(share) * 100);
+  return size == "0.0 %" ? size : (share < 0 ? "−" : "+") + size;
+}
+
 std::string ms_text(double ns) { return fmt::format("{:.3f}", ns / 1e6); }
 
 std::string count_text(std::uint64_t count) { return with_commas(std::to_string(count)); }

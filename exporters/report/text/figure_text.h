@@ -16,6 +16,7 @@ inline constexpr const char* kNotCaptured = "not captured";
 
 std::string share_text(const std::optional<double>& share);        // "61.5 %", or a dash
 std::string utilisation_text(const std::optional<double>& share);  // MFU, MBU: "61.5 %", "0.0046 %": small is not none
+std::string signed_percent(double share);                          // "+3.2 %", "−4.1 %"; "0.0 %" of what rounds to it
 std::string percent_text(const std::optional<double>& percent);    // "61.5" of a column of percents, or a dash
 std::string time_text(double ns);                                  // "1.23 ms"
 std::string optional_time_text(const std::optional<Ns>& ns);       // or a dash

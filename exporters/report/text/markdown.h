@@ -15,6 +15,9 @@ std::string markdown(const report::Document& document);
 // left out.
 std::string terminal_text(const report::Document& document, std::size_t width);
 
+// The document with its empty sections, of which there is nothing but the reason why, as one list at the end: "Energy, Layers: not captured."
+report::Document with_empty_together(report::Document document);
+
 // Text that stays itself in a Markdown table: one line, pipes escaped, no `<unnamed>` that a browser would take for
 // a tag, and no link: names out of a capture are a program's own. Nothing else changes, so that scripts find names as they are.
 std::string markdown_text(std::string_view text);

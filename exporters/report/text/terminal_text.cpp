@@ -134,37 +134,44 @@ const Text* why_empty(const Section& section) {
   return only != nullptr && only->role == Role::kMissing ? &only->text : nullptr;
 }
 
-// One line for each reason: "Energy, Clocks: not captured."
+// One item for each reason.
 class EmptySections {
  public:
-  void add(const std::string& title, const std::string& why) {
-    const auto same = std::find_if(reasons_.begin(), reasons_.end(), [&](const auto& each) { return each.first == why; });
+  void add(const std::string& title, const Text& why) {
+    const auto same = std::find_if(reasons_.begin(), reasons_.end(), [&](const auto& each) { return plain(each.first) == plain(why); });
     if (same == reasons_.end()) reasons_.push_back({why, {title}});
     else same->second.push_back(title);
   }
-  std::string text(const TerminalWriter& writer) const {
-    std::string out;
-    for (const auto& [why, titles] : reasons_) out += writer.line(fmt::format("- {}: {}", join(titles), why), 2);
+  List list() const {
+    List out;
+    for (const auto& [why, titles] : reasons_) out.items.push_back({Text(join(titles) + ": ") + why});
     return out;
   }
 
  private:
-  std::vector<std::pair<std::string, std::vector<std::string>>> reasons_;
+  std::vector<std::pair<Text, std::vector<std::string>>> reasons_;
 };
 
 }  // namespace
 
+Document with_empty_together(Document document) {
+  EmptySections empty;
+  for (const Section& section : document.sections)
+    if (const Text* why = why_empty(section)) empty.add(section.title, *why);
+  std::erase_if(document.sections, [](const Section& section) { return why_empty(section) != nullptr; });
+  if (List list = empty.list(); !list.items.empty())
+    document.sections.push_back({"nothing", "Nothing to show", "Nothing to show", {std::move(list)}});
+  return document;
+}
+
 std::string terminal_text(const Document& document, std::size_t width) {
   const TerminalWriter writer(width);
   std::string out = writer.joined(document.lead);
-  const auto add = [&](const std::string& title, const std::string& body) {
-    if (!body.empty()) out += fmt::format("{}{}\n{}", out.empty() ? "" : "\n", writer.line("# " + title), body);
-  };
-  EmptySections empty;
-  for (const Section& section : document.sections)
-    if (const Text* why = why_empty(section)) empty.add(section.title, plain(*why));
-    else if (!section.drawn_only) add(section.title, writer.joined(section.blocks));
-  add("Nothing to show", empty.text(writer));
+  const Document shown = with_empty_together(document);
+  for (const Section& section : shown.sections) {
+    const std::string body = section.drawn_only ? std::string() : writer.joined(section.blocks);
+    if (!body.empty()) out += fmt::format("{}{}\n{}", out.empty() ? "" : "\n", writer.line("# " + section.title), body);
+  }
   return out;
 }
 

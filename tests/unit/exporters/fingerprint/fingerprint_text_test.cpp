@@ -1,7 +1,9 @@
 #include "exporters/fingerprint/fingerprint_reports.h"
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "model/visible_text.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 
@@ -72,10 +74,23 @@ TEST_CASE("fingerprint comparison: the figure, the pairs, and what makes the dif
   FingerprintMatch match{0.875, {{0, 0, true, 0.5}}, 0, 2};
   const std::string text = match_text(a, b, match);
   CHECK(has(text, "similarity 0.8750\n1 paired by signature, 0 by order; 0 of A and 2 of B have no partner\n"));
-  CHECK(has(text, "  cosine 0.5000  100.0 % -> 100.0 % of the time  decode_step aten::mm"));
+  CHECK(has(text, "\nname                       cosine  of A's time  of B's time\n"));
+  CHECK(has(text, "\ndecode_step aten::mm [31m  0.5000      100.0 %      100.0 %\n"));
   const auto json = nlohmann::json::parse(match_json(a, b, match));
   CHECK(json["similarity"] == 0.875);
   CHECK(json["pairs"][0]["paired_by"] == "signature");
-  match.pairs[0].cosine = 1;
-  CHECK_FALSE(has(match_text(a, b, match), "cosine"));
+  for (const double alike : {1.0, 0.99999}) {  // which four decimals print as 1
+    match.pairs[0].cosine = alike;
+    CHECK_FALSE(has(match_text(a, b, match), "cosine"));
+  }
+}
+
+TEST_CASE("fingerprint comparison: no row is wider than the terminal") {
+  Fingerprint a = printed_fingerprint();
+  a.items[0].name = std::string(100, 'x');
+  const std::string text = match_text(a, a, {0.5, {{0, 0, true, 0.5}}, 0, 0}, 60);
+  const std::string rows = text.substr(text.find("name "));
+  std::istringstream lines(rows);
+  for (std::string line; std::getline(lines, line);) CHECK(columns_of(line) <= 60);
+  CHECK(has(rows, "…  0.5000      100.0 %      100.0 %\n"));
 }

@@ -40,7 +40,7 @@ GateReport gate_sample() {
 TEST_CASE("gate text: what failed comes first, with the change and the range that is met") {
   const std::string text = gate_text(gate_sample());
   CHECK(has(text, "\nregressed  tokens_per_s"));
-  CHECK(has(text, "80.0 tokens/s  100 tokens/s  -20.0 %  95.0 tokens/s to 105 tokens/s"));
+  CHECK(has(text, "80.0 tokens/s  100 tokens/s  −20.0 %  95.0 tokens/s to 105 tokens/s"));
   CHECK(has(text, "met        tpot_ms"));
   CHECK(has(text, "0.412"));  // a share
   CHECK(gate_verdict(gate_sample()) == "Failed: 1 regressed, 1 missing, 1 new, 1 met.");
@@ -75,7 +75,7 @@ TEST_CASE("gate text: what an update wrote, and where") {
 TEST_CASE("gate Markdown: a table for each hardware, failures in bold") {
   const std::string text = gate_markdown(gate_sample());
   CHECK(text.starts_with("**Failed: 1 regressed, 1 missing, 1 new, 1 met.**\n\n### NVIDIA H200, r1\n\n| Metric | Outcome |"));
-  CHECK(has(text, "| `tokens_per_s` | **regressed** | 80.0 tokens/s | 100 tokens/s | -20.0 % | 95.0 tokens/s to 105 tokens/s | 1 |\n"));
+  CHECK(has(text, "| `tokens_per_s` | **regressed** | 80.0 tokens/s | 100 tokens/s | −20.0 % | 95.0 tokens/s to 105 tokens/s | 1 |\n"));
   CHECK(has(text, "| `ttft_ms` | **missing** | — | 12.0 ms | — | 11.4 ms to 12.6 ms | 0 |\n"));
   CHECK(has(text, "| `mfu` | new | 0.412 | — | — | — | 1 |\n"));
 }

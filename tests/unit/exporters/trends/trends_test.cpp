@@ -33,6 +33,9 @@ TEST_CASE("trends: the terminal shows the picture, the change and the anomaly in
   const std::string text = exporters::trend_text(made_trend(), 80);
   CHECK(has(text, "tpot_ms of NVIDIA H200, a <model>, bf16, 12 runs\n"));
   CHECK(has(text, "change 1: from run-6 (2026-11-16, commit 0123456789): 4.00 ms to 5.00 ms, +25.0 %, worse\n"));
+  Trend faster = made_trend();
+  std::swap(faster.series[0].levels[0].median, faster.series[0].levels[1].median);
+  CHECK(has(exporters::trend_text(faster, 80), ": 5.00 ms to 4.00 ms, −20.0 %, better\n"));
   CHECK(has(text, "anomaly: run-9 (2026-11-19): 9.00 ms, expected 4.90 ms to 5.10 ms\n"));
   CHECK(count(text, "•") == 11);
   CHECK(count(text, "!") == 1);
@@ -58,7 +61,44 @@ TEST_CASE("trends: lines of the picture have no more columns than asked for, wit
     if (has(line, "│") || has(line, "└"))
       CHECK(std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }) <= 60);
   CHECK(has(text, "hardware not known, 1 run\n"));
-  CHECK(has(text, "No change of 1 % or more.\n"));
+}
+
+TEST_CASE("trends: fewer runs than a change needs are not said to show none") {
+  Trend trend = made_trend();
+  TrendSeries& series = trend.series[0];
+  series.anomalies.clear();
+  series.points.resize(6);
+  series.levels = {{0, 6, 4, 3.9, 4.1}};
+  CHECK(has(exporters::trend_text(trend, 80), "No change of 1 % or more.\n"));
+  CHECK(has(exporters::trend_html(trend), "<p>No change of 1 % or more.</p>"));
+  series.points.resize(2);
+  series.levels[0].last = 2;
+  const std::string told = "2 runs are too few to tell a change (6 are needed).";
+  CHECK(has(exporters::trend_text(trend, 80), told + "\n"));
+  CHECK(has(exporters::trend_html(trend), "<p>" + told + "</p>"));
+  CHECK_FALSE(has(exporters::trend_text(trend, 80), "No change"));
+  trend.by = TrendBy::kCommit;
+  CHECK(has(exporters::trend_text(trend, 80), "2 commits are too few to tell a change (6 are needed).\n"));
+}
+
+TEST_CASE("trends: a single run is told instead of drawn") {
+  Trend trend = made_trend();
+  TrendSeries& series = trend.series[0];
+  series.anomalies.clear();
+  series.points.resize(1);
+  series.levels = {{0, 1, 4, 3.9, 4.1}};
+  CHECK(exporters::trend_text(trend, 80) ==
+        "tpot_ms of NVIDIA H200, a <model>, bf16, 1 run\nrun-0 (2026-11-10): 4.00 ms\n1 run is too few to tell a change (6 are needed).\n");
+  const std::string svg = exporters::trend_svg(trend);
+  CHECK(has(svg, ">run-0 (2026-11-10): 4.00 ms</text>"));
+  CHECK(has(svg, "viewBox=\"0 0 960 74\""));
+  CHECK_FALSE(has(svg, "class=\"dot\""));
+}
+
+TEST_CASE("trends: a series of runs without a command says that their program is not known") {
+  Trend trend = made_trend();
+  trend.series[0].program_known = false;
+  CHECK(has(exporters::trend_text(trend, 80), "tpot_ms of NVIDIA H200, a <model>, bf16, program not known, 12 runs\n"));
 }
 
 TEST_CASE("trends: the axis of times ends at zero") {

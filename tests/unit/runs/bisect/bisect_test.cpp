@@ -30,6 +30,15 @@ TEST_CASE("bisect: of an even number of candidates every one is reached") {
     }
 }
 
+TEST_CASE("bisect: commands that repeat are named by their line of the file") {
+  using namespace nl::runs;
+  std::vector<Candidate> candidates = {{"true", {}}, {"./bench", {}}, {"true", {}}};
+  number_repeated(candidates, {2, 3, 5});
+  CHECK(candidates[0].name == "line 2: true");
+  CHECK(candidates[1].name == "./bench");
+  CHECK(candidates[2].name == "line 5: true");
+}
+
 TEST_CASE("bisect: where the last one is undecided, no first bad one is named") {
   using namespace nl::runs;
   BisectRequest request;

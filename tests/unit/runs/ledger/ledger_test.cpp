@@ -175,7 +175,9 @@ TEST_CASE("ledger: a bundle is recorded from its run.json, and half a bundle is 
 TEST_CASE("ledger: rounds of a trial are left out unless they are asked for, and last is none of them") {
   const LedgerPlace place(GENERATE(from_range(test::ledger_databases())));
   Ledger ledger = place.open();
-  ledger.record(ledger_run("own", "2026-11-16T10:00:00Z"), "{}", "");
+  Run own = ledger_run("own", "2026-11-16T10:00:00Z");
+  own.workload.command = {"./llm", "--fast"};
+  ledger.record(own, "{}", "");
   ledger.record(ledger_run("round", "2026-11-16T11:00:00Z"), "{}", "", "try");
   CHECK(ids_of(ledger.query({})) == std::vector<std::string>{"own"});
   const auto all = ledger.query({.parts = true});
@@ -184,7 +186,10 @@ TEST_CASE("ledger: rounds of a trial are left out unless they are asked for, and
   CHECK(ledger.resolve("last").run_id == "own");
   CHECK(ledger.resolve("round").run_id == "round");
   std::size_t values = 0;
-  ledger.each_value({}, "stage.decode_step.median_ms", [&](const LedgerValue&) { ++values; });
+  ledger.each_value({}, "stage.decode_step.median_ms", [&](const LedgerValue& value) {
+    ++values;
+    CHECK(value.command == "./llm --fast");
+  });
   CHECK(values == 1);
 }
 

@@ -267,6 +267,18 @@ TEST_CASE("B slower in six of six rounds: the rounds are pairs") {
   CHECK(CompareChange::relative(*wall.change->high) == Approx(0.55));
 }
 
+TEST_CASE("the GPU's busy time has a line of its own only where it differs from the sum of its work") {
+  Pair sides = in_turns(5, 0.1);
+  const auto count = [](const Comparison& comparison, CompareFigure figure) {
+    return std::count_if(comparison.stages.lines.begin(), comparison.stages.lines.end(),
+                         [&](const CompareLine& line) { return line.figure == figure; });
+  };
+  CHECK(count(compare(sides.a, sides.b), CompareFigure::kGpuWork) == 1);
+  CHECK(count(compare(sides.a, sides.b), CompareFigure::kGpuBusy) == 0);
+  *sides.b[4].stages[0].gpu_busy_ns -= 1000;
+  CHECK(count(compare(sides.a, sides.b), CompareFigure::kGpuBusy) == 1);
+}
+
 TEST_CASE("a decode that improves and a prefill that worsens are both told") {
   Pair sides = in_turns(6, -0.1);
   for (auto* side : {&sides.a, &sides.b})
@@ -362,8 +374,20 @@ TEST_CASE("different numbers of steps: a step is compared with a step, decoding 
   const Comparison comparison = compare(a, b);
   CHECK(comparison.main_stage == "decode_step");
   CHECK(comparison.verdict == CompareVerdict::kUndecidable);
-  CHECK(line_of_stage(comparison, CompareFigure::kWall, "decode").reason == LineReason::kNotComparable);
+  CHECK(line_of_stage(comparison, CompareFigure::kWall, "decode").reason == LineReason::kOtherTokens);
   CHECK_FALSE(comparison.comparability.refused);
+}
+
+TEST_CASE("ranges that end before their work does on the GPU are not compared, and that is the reason") {
+  std::vector<Run> a = {made_run(steps_around(1'000'000), {{"gemm", 2'000'000}})},
+                   b = {made_run(steps_around(2'000'000), {{"gemm", 2'100'000}})};
+  for (auto* side : {&a, &b}) {
+    TimeSummary& wall = (*side)[0].stages[0].wall;
+    wall.mean_ns = static_cast<double>(wall.total_ns) / static_cast<double>(wall.count);
+  }
+  const CompareLine line = line_of_stage(compare(a, b), CompareFigure::kWall);
+  CHECK(line.verdict == CompareVerdict::kUndecidable);
+  CHECK(line.reason == LineReason::kRunsOn);
 }
 
 TEST_CASE("only the inside of a stage that changed is looked into") {

@@ -8,7 +8,7 @@ namespace {
 
 analysis::TrendValue trend_value(const std::string& run, const std::string& commit, double value, const std::string& hardware = "H200",
                                  const std::string& workload = "") {
-  return {{run, "2026-11-16T10:00:00Z", commit, value, 1}, hardware, "llama", "", workload, workload};
+  return {{run, "2026-11-16T10:00:00Z", commit, value, 1}, hardware, "llama", "", workload, workload, true};
 }
 
 }  // namespace
@@ -32,6 +32,13 @@ TEST_CASE("trends: another workload is a series of its own, also one that is not
   CHECK(series[0].points.size() == 2);
   CHECK(series[1].workload_text == "generate.py, batch 1");
   CHECK(series[2].workload_text == "generate.py, batch 8");
+}
+
+TEST_CASE("trends: the program of a series is known where every run of it has a command") {
+  std::vector<analysis::TrendValue> values = {trend_value("a", "", 1), trend_value("b", "", 2)};
+  CHECK(analysis::trend_series(values, TrendBy::kDate, 0.01)[0].program_known);
+  values[1].program_known = false;
+  CHECK_FALSE(analysis::trend_series(values, TrendBy::kDate, 0.01)[0].program_known);
 }
 
 TEST_CASE("trends: a commit is the median of its runs, at the place of its first") {
@@ -64,7 +71,7 @@ TEST_CASE("trends: changes and anomalies against the history") {
 TEST_CASE("trends: no time below zero is expected, and runs without a model are one series") {
   std::vector<analysis::TrendValue> values;
   for (int i = 0; i < 12; ++i)
-    values.push_back({{"run-" + std::to_string(i), "2026-11-16T10:00:00Z", "", i % 2 == 0 ? 0.1 : 9.0, 1}, "H200", "", "", "", ""});
+    values.push_back({{"run-" + std::to_string(i), "2026-11-16T10:00:00Z", "", i % 2 == 0 ? 0.1 : 9.0, 1}, "H200", "", "", "", "", false});
   const auto series = analysis::trend_series(values, TrendBy::kDate, 0.01);
   REQUIRE(series.size() == 1);
   for (const TrendLevel& level : series[0].levels) CHECK(level.low >= 0);

@@ -16,8 +16,24 @@ TEST_CASE("comparison: three sentences say what changed, where, and what that re
   const auto sentences = comparison_sentences(slower_kernel());
   REQUIRE(sentences.size() == 3);
   CHECK(sentences[0] == "B's decode_step takes 3.0 % more time than A's: 10.300 ms against 10.000 ms (95 % interval +2.0 % to +4.0 %).");
-  CHECK(sentences[1] == "Of the 300.00 µs that a window of decode_step gains, the largest part is the kernel gemm (+300.00 µs).");
+  CHECK(sentences[1] == "Of the 300.00 µs between the means of decode_step, the largest part is the kernel gemm (+300.00 µs).");
   CHECK(sentences[2] == "This rests on 10 and 10 runs, captured alternately.");
+}
+
+TEST_CASE("comparison: all that is less has one minus sign") {
+  Comparison comparison = slower_kernel();
+  CompareLine& step = comparison.stages.lines[0];
+  step.verdict = comparison.verdict = CompareVerdict::kImproved;
+  std::swap(step.a, step.b);
+  step.change = CompareChange{std::log(0.97), std::log(0.96), std::log(0.98), 0.95};
+  std::swap(comparison.waterfall->a_ns, comparison.waterfall->b_ns);
+  std::swap(comparison.waterfall->rows[0].a_ns, comparison.waterfall->rows[0].b_ns);
+  const auto sentences = comparison_sentences(comparison);
+  CHECK(has(sentences[0], "(95 % interval −4.0 % to −2.0 %)"));
+  CHECK(sentences[1] == "Of the 300.00 µs between the means of decode_step, the largest part is the kernel gemm (−300.00 µs).");
+  const std::string text = comparison_markdown(comparison);
+  CHECK(has(text, "| −3.0 % | −4.0 % … −2.0 % |"));
+  CHECK_FALSE(has(text, "-3.0"));
 }
 
 TEST_CASE("comparison: a kernel has a name in a sentence, also in an unnamed namespace") {
@@ -71,7 +87,7 @@ TEST_CASE("comparison: what changed beside the main stage is told, for the bette
   prefill.b = CompareEstimate{9e6, {}, {}, 10};
   prefill.verdict = CompareVerdict::kImproved;
   comparison.stages.lines.push_back(prefill);
-  CHECK(comparison_sentences(comparison)[1] == "Beside it: prefill improved (-10.0 %, 9.000 ms against 10.000 ms).");
+  CHECK(comparison_sentences(comparison)[1] == "Beside it: prefill improved (−10.0 %, 9.000 ms against 10.000 ms).");
 }
 
 TEST_CASE("comparison: what is refused for want of a unit of work says so") {
@@ -95,8 +111,24 @@ TEST_CASE("comparison: what is undecided says why") {
         "Where a difference would lie is undecided, too; the largest part of the 300.00 µs between the means is the kernel gemm (+300.00 "
         "µs).");
   CHECK(has(comparison_sentences(comparison)[2], "Undecided: about 20 runs a side, captured alternately, would decide it"));
+  CHECK(
+      has(comparison_sentences(comparison, MoreRuns::kRounds)[2], "Undecided: about 20 rounds would decide it; --rounds 20 allows them."));
+  CHECK(has(comparison_markdown(comparison, {{}, MoreRuns::kRoundsAndBudget}),
+            "Undecided: about 20 rounds would decide it; --rounds 20 and a longer --budget allow them."));
+  CHECK_FALSE(has(comparison_html(comparison, "1", {{}, MoreRuns::kRounds}), "nl-stage try"));
   comparison.stages.lines[0].runs_to_decide.reset();
   CHECK(has(comparison_sentences(comparison)[2], "Undecided: more than 1000 runs a side would be needed"));
+}
+
+TEST_CASE("comparison: a stage that cannot be compared says why") {
+  Comparison comparison = slower_kernel();
+  comparison.verdict = comparison.stages.lines[0].verdict = CompareVerdict::kUndecidable;
+  comparison.stages.lines[0].change = CompareChange{std::log(0.15), {}, {}, {}};
+  comparison.stages.lines[0].reason = LineReason::kOtherTokens;
+  CHECK(has(comparison_sentences(comparison)[0], "is undecided (not comparable: its windows have different numbers of tokens)"));
+  CHECK(has(comparison_text(comparison, 200), "undecidable  not comparable: its windows have different numbers of tokens\n"));
+  comparison.stages.lines[0].reason = LineReason::kRunsOn;
+  CHECK(has(comparison_text(comparison, 200), "undecidable  not comparable: it ends before its GPU work does\n"));
 }
 
 TEST_CASE("comparison: captures without stages are compared by the GPU time of their kernels, and that is said") {
@@ -109,7 +141,7 @@ TEST_CASE("comparison: captures without stages are compared by the GPU time of t
   CHECK(sentences[0] ==
         "B's whole capture takes 3.0 % more time than A's: 10.300 ms against 10.000 ms, GPU time of its kernels (95 % interval +2.0 % to "
         "+4.0 %).");
-  CHECK(has(sentences[1], "Of the 300.00 µs that the GPU time of the whole capture gains, "));
+  CHECK(has(sentences[1], "Of the 300.00 µs between the GPU times, the largest part is "));
   CHECK(sentences[2] ==
         "No stage is on both sides, so the GPU time of all kernels in the capture is compared, warm-up included. This rests on 10 and 10 "
         "runs, captured alternately.");
@@ -135,6 +167,42 @@ TEST_CASE("comparison: the verdict of a stage fits beside its times on 80 column
   CHECK(has(comparison_text(comparison, 80), "tokens per second  decode_step  235 tokens/s  229 tokens/s  +3.0 %  regressed\n"));
   std::istringstream lines(comparison_text(comparison, 60));
   for (std::string line; std::getline(lines, line);) CHECK(columns_of(line) <= 60);
+}
+
+TEST_CASE("comparison: the verdict of a kernel stays on 80 columns, the way it was paired does not") {
+  Comparison comparison = slower_kernel();
+  const std::string a = "void gemm_of_many_words<float, 128, 64>(int)", b = "void another_gemm_of_words<float, 128, 64>(int)";
+  KernelPair pair{{{a, a, 1, 6e6}}, {{b, b, 1, 6.3e6}}, KernelPairing::kTokens, KernelRelation::kRenamed, true, comparison.stages.lines[0]};
+  comparison.kernels = {{"decode_step", true, {}, {pair}, 1, 1}};
+  comparison.kernels_missing.reset();
+  const std::string text = comparison_text(comparison, 80);
+  CHECK(has(text, "Change  Verdict\n"));
+  CHECK(has(text, "+3.0 %  regressed\n"));
+  CHECK(has(text, "not shown for lack of room: Relation, Paired by\n"));
+}
+
+TEST_CASE("comparison: what was not captured is one line of compare.md") {
+  Comparison comparison = slower_kernel();
+  const std::string text = comparison_markdown(comparison);
+  CHECK(has(
+      text,
+      "## Nothing to show\n\n- Latency and rate, Where the time went, Kernels, Operators, Layers, CUDA calls, Counters sampled over time, "
+      "Counters of kernels and stages, MFU and MBU, Energy, Host code while the GPU waited: Not captured.\n"));
+  CHECK_FALSE(has(text, "## Energy"));
+  comparison.waterfall.reset();
+  CHECK(has(comparison_markdown(comparison), "- From A to B: No budget was captured on both sides, so the difference has no parts.\n"));
+}
+
+TEST_CASE("comparison: the table of CUDA calls says that it has the mean of one call") {
+  Comparison comparison = slower_kernel();
+  const std::string told = "Mean time of one call, over the whole capture.";
+  CHECK_FALSE(has(comparison_markdown(comparison), told));  // of no table
+  CompareLine call = comparison.stages.lines[0];
+  call.figure = CompareFigure::kApiTime;
+  call.key = "cudaDeviceSynchronize";
+  call.stage.clear();
+  comparison.api = {{call}, {}, {}};
+  CHECK(has(comparison_markdown(comparison), "## CUDA calls\n\n" + told + "\n\n| What |"));
 }
 
 TEST_CASE("comparison: the waterfall's table ends with the window that its rows add up to") {
@@ -195,6 +263,19 @@ TEST_CASE("comparison: the median steps stand below each other on one scale, and
   CHECK(has(page, "A: 10 runs, a (a0) …"));
   comparison.b.median_step->stage = "train_step";
   CHECK(has(comparison_html(comparison, "1"), "A&#39;s unit is decode_step, B&#39;s is train_step: the two are different things."));
+}
+
+TEST_CASE("comparison: the chart of a small change does not begin at zero, and says so") {
+  Comparison comparison = slower_kernel();  // 10.0 and 10.3 ms
+  CHECK(has(comparison_html(comparison, "1"), "The axis begins at 9.900 ms."));
+  CHECK_FALSE(has(comparison_markdown(comparison), "The axis begins"));  // which has no chart
+  Waterfall& waterfall = *comparison.waterfall;
+  waterfall.rows[0].b_ns = waterfall.rows[0].a_ns;
+  waterfall.b_ns = waterfall.a_ns;
+  CHECK_FALSE(has(comparison_html(comparison, "1"), "The axis begins"));
+  waterfall.rows[0].b_ns = 1'000'000;
+  waterfall.b_ns = 5'000'000;
+  CHECK_FALSE(has(comparison_html(comparison, "1"), "The axis begins"));
 }
 
 TEST_CASE("comparison: the chart of the waterfall says what a kernel does instead of its raw name") {

@@ -21,6 +21,9 @@ TEST_CASE("figures: shares and percentages") {
   CHECK(share_text(0.0004) == "< 0.1 %");
   CHECK(share_text(0.0005) == "0.1 %");
   CHECK(share_text(-0.0004) == "-0.0 %");
+  CHECK(signed_percent(0.0321) == "+3.2 %");
+  CHECK(signed_percent(-0.0321) == "−3.2 %");
+  CHECK(signed_percent(-0.0004) == "0.0 %");
   CHECK(share_text(0.5123) == "51.2 %");
   CHECK(utilisation_text(std::nullopt) == kNoValue);
   CHECK(utilisation_text(0.0) == "0.0 %");

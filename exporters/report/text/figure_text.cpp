@@ -42,8 +42,8 @@ std::string utilisation_text(const std::optional<double>& share) {
 }
 
 std::string signed_percent(double share) {
-  const std::string size = fmt::format("{:.1f} %", std::abs(share) * 100);
-  return size == "0.0 %" ? size : (share < 0 ? "−" : "+") + size;
+  const char* sign = std::abs(share) < 0.0005 ? "" : share < 0 ? "−" : "+";
+  return fmt::format("{}{:.1f} %", sign, std::abs(share) * 100);
 }
 
 std::string ms_text(double ns) { return fmt::format("{:.3f}", ns / 1e6); }

@@ -119,7 +119,9 @@ void add_load_flags(CLI::App& verb, LoadFlags& flags) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LIMITS");
-  verb.add_option("--seed", flags.seed, "of arrivals, lengths and prompts; default: 1")->type_name("N");
+  verb.add_option("--seed", flags.seed, "of arrivals, lengths and prompts; default: 1")
+      ->type_name("N")
+      ->check(between(std::uint64_t{0}, std::uint64_t{1} << 53));
   verb.add_option("--header", flags.headers, "one more header, as 'Name: value'; repeatable")->allow_extra_args(false)->type_name("HEADER");
   verb.add_option("--api-key-env", flags.api_key_env, "the variable of the environment that has the key")->type_name("NAME");
   verb.add_option("--timeout", flags.timeout_s, "of each request; default: 600")->type_name("SECONDS")->check(between(0.001, kLongest_s));

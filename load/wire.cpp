@@ -93,7 +93,7 @@ void Wire::report(const error_code& failure, RequestOutcome otherwise, Receiver&
   const RequestOutcome outcome = interrupted_                       ? RequestOutcome::kInterrupted
                                  : failure == beast::error::timeout ? RequestOutcome::kTimedOut
                                                                     : otherwise;
-  receiver.fail(outcome, outcome == RequestOutcome::kTimedOut ? "no answer within the timeout" : failure.message(), now_ns());
+  receiver.fail(outcome, outcome == RequestOutcome::kTimedOut ? "the answer did not end within the timeout" : failure.message(), now_ns());
 }
 
 asio::awaitable<void> Wire::exchange(std::string message, Receiver& receiver, Ns deadline_ns, WireTimes& times) {
@@ -120,7 +120,7 @@ asio::awaitable<void> Wire::receive(Receiver& receiver, WireTimes& times) {
     if (failure && !closed) co_return report(failure, RequestOutcome::kCutOff, receiver);
     pending.append(bytes.data(), size);
     error_code broken = parse(parser, pending);
-    if (closed && !broken && !parser.is_done()) parser.put_eof(broken);
+    if (closed && !broken && parser.got_some() && !parser.is_done()) parser.put_eof(broken);
     if (broken == http::error::partial_message || (closed && !parser.is_header_done()))
       co_return receiver.fail(RequestOutcome::kCutOff, "the connection was closed before the answer ended", parser.at_ns);
     if (broken) co_return receiver.fail(RequestOutcome::kGarbled, "this is no HTTP response: " + broken.message(), parser.at_ns);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +17,7 @@ using nlohmann::json;
 // A request takes about 20 values and one for each chunk.
 constexpr InputBounds kRecordBounds{8, 80'000'000};
 constexpr std::size_t kMostRecordText = 4'000;
+constexpr std::uint64_t kLatest = 4'000'000'000'000'000'000;  // of times and counts, so that two can be added
 constexpr std::size_t kRecordHeadBytes = 200;
 
 // Reads one file. Every complaint names the place in it.
@@ -70,7 +72,8 @@ class RecordReader {
     if (value.is_null()) return std::nullopt;
     if constexpr (std::is_floating_point_v<Number>) {
       if (value.is_number() && std::isfinite(value.get<double>())) return value.get<double>();
-    } else if (value.is_number_unsigned() && value.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<Number>::max())) {
+    } else if (value.is_number_unsigned() &&
+               value.get<std::uint64_t>() <= std::min<std::uint64_t>(kLatest, std::numeric_limits<Number>::max())) {
       return value.get<Number>();
     }
     refuse(fmt::format("'{}' is no number", key));
@@ -112,12 +115,12 @@ class RecordReader {
     run.damaged = number_in<std::uint64_t>(root, "damaged_rows").value_or(0);
   }
 
-  // Whole nanoseconds since the request was sent, none before the last.
+  // Whole nanoseconds since the request was sent.
   std::vector<Ns> times_in(const json& row, const char* key, Ns sent_ns) const {
     std::vector<Ns> times;
     if (value_in(row, key).is_null()) return times;
     for (const json& each : list_in(row, key)) {
-      if (!each.is_number_integer() || std::abs(each.get<double>()) > 4e18) refuse(fmt::format("'{}' has what is no time", key));
+      if (!each.is_number_unsigned() || each.get<std::uint64_t>() > kLatest) refuse(fmt::format("'{}' has what is no time", key));
       times.push_back(sent_ns + each.get<Ns>());
     }
     return times;

@@ -1,5 +1,6 @@
 #include "exporters/load/records.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "exporters/load/json_parts.h"
@@ -15,14 +16,14 @@ std::string record_text(const ordered_json& json) { return json.dump(-1, ' ', fa
 // Since the request was sent: shorter than those of the clock.
 ordered_json chunk_times(const LoadRequest& request) {
   ordered_json times = ordered_json::array();
-  for (const LoadChunk& chunk : request.chunks) times.push_back(chunk.at_ns - request.sent_ns.value_or(0));
+  for (const LoadChunk& chunk : request.chunks) times.push_back(std::max<Ns>(0, chunk.at_ns - request.sent_ns.value_or(0)));
   return times;
 }
 
 ordered_json token_times(const LoadRequest& request) {
   if (request.token_ns.empty()) return {};
   ordered_json times = ordered_json::array();
-  for (const Ns at_ns : request.token_ns) times.push_back(at_ns - request.sent_ns.value_or(0));
+  for (const Ns at_ns : request.token_ns) times.push_back(std::max<Ns>(0, at_ns - request.sent_ns.value_or(0)));
   return times;
 }
 

@@ -33,7 +33,7 @@ void read_chunks(const Json& metrics, LoadRequest& request) {
     request.chunks.push_back({*request.sent_ns + *first, ChunkKind::kText});
     for (const Json& gap : member(gaps, "value")) {
       at_ns += std::max(0.0, number_of(gap).value_or(0) * unit_ns(gaps));
-      request.chunks.push_back({*request.sent_ns + std::llround(at_ns), ChunkKind::kText});
+      request.chunks.push_back({*request.sent_ns + std::llround(std::min(at_ns, kLongest_ns)), ChunkKind::kText});
     }
     if (request.chunks.size() == 1 && whole && *whole > *first) {
       request.chunks.push_back({*request.sent_ns + *whole, ChunkKind::kText});

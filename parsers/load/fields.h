@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -36,14 +37,16 @@ inline std::optional<std::uint64_t> count_of(const Json& value) {
   return number && *number >= 0 && *number < 1e15 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
 }
 
-// A time of a clock, or how long something took: up to 300 years.
+// A time of a clock, or how long something took. Both have room for a sum of two.
+inline constexpr double kLatest_ns = 4e18, kLongest_ns = 1e18;
+
 inline std::optional<Ns> ns_of(const Json& value, double unit_ns) {
   if (unit_ns == 1 && value.is_number_integer()) {  // a double would lose the last digits
     const auto whole = value.get<std::int64_t>();
-    return whole >= 0 ? std::optional<Ns>(whole) : std::nullopt;
+    return whole >= 0 && whole < static_cast<Ns>(kLatest_ns) ? std::optional<Ns>(whole) : std::nullopt;
   }
   const auto number = number_of(value);
-  return number && *number >= 0 && *number * unit_ns < 9.2e18 ? std::optional<Ns>(std::llround(*number * unit_ns)) : std::nullopt;
+  return number && *number >= 0 && *number * unit_ns < kLatest_ns ? std::optional<Ns>(std::llround(*number * unit_ns)) : std::nullopt;
 }
 
 inline constexpr double kSecond_ns = 1e9, kMs_ns = 1e6;

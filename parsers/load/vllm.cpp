@@ -33,7 +33,9 @@ LoadRequest request_at(const Json& root, std::size_t i, bool due_before_queue) {
   request.prompt_tokens = count_of(element(member(root, "input_lens"), i));
   request.output_tokens = count_of(element(member(root, "output_lens"), i));
   double at_s = number_of(element(member(root, "ttfts"), i)).value_or(0);
-  const auto add_chunk = [&] { request.chunks.push_back({*request.sent_ns + std::llround(at_s * kSecond_ns), ChunkKind::kText}); };
+  const auto add_chunk = [&] {
+    request.chunks.push_back({*request.sent_ns + std::llround(std::min(at_s * kSecond_ns, kLongest_ns)), ChunkKind::kText});
+  };
   if (at_s > 0) add_chunk();
   if (const Json& gaps = element(member(root, "itls"), i); gaps.is_array() && at_s > 0)
     for (const Json& gap : gaps) at_s += std::max(0.0, number_of(gap).value_or(0)), add_chunk();

@@ -12,10 +12,9 @@
 #include "tests/unit/load/random_load.h"
 
 using namespace nl;
+using test::kMs;
 
 namespace {
-
-constexpr Ns kMs = 1'000'000;
 
 // Sent at 1 s; a role at 10 ms, text at 30, 40 and 60 ms with two tokens in the last, the reason of its end at 61 ms, [DONE] at 65 ms.
 LoadRequest by_hand() {

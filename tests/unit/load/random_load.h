@@ -7,6 +7,8 @@
 
 namespace nl::test {
 
+inline constexpr Ns kMs = 1'000'000;
+
 // Requests of all kinds: chunks with and without content, several tokens a chunk, single tokens, failures, warm-ups.
 inline LoadRequest random_request(Draw& draw, Ns due_ns) {
   LoadRequest request;

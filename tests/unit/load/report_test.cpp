@@ -6,10 +6,9 @@
 #include "tests/unit/load/random_load.h"
 
 using namespace nl;
+using test::kMs;
 
 namespace {
-
-constexpr Ns kMs = 1'000'000;
 
 // A request every 10 ms, each answered after 30 ms; three tokens 10 ms apart.
 LoadRun even_load(std::size_t count) {

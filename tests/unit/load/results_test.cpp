@@ -7,14 +7,15 @@
 #include "model/error.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
+#include "tests/unit/load/random_load.h"
 
 using namespace nl;
 using nlohmann::json;
+using test::kMs;
 
 namespace {
 
 const std::string kFiles = NL_FIXTURES "/load/";
-constexpr double kMs = 1e6;
 
 LoadRun only(const char* file) {
   std::vector<LoadRun> runs = load::read_results(kFiles + file);
@@ -26,7 +27,7 @@ const ToolSpread& figure(const LoadReport& report, LoadFigure which, LoadTool to
   return *report.by_tool.at(which)[static_cast<std::size_t>(tool)];
 }
 
-std::string refusal_of(const std::string& text) {
+std::string results_refusal(const std::string& text) {
   const test::Folder folder;
   try {
     load::read_results(folder.file("results", text));
@@ -140,13 +141,13 @@ TEST_CASE("load results: inference-perf's requests, whose tokens share the time 
 }
 
 TEST_CASE("load results: files without requests say how to get them, damaged rows are counted, others are refused") {
-  CHECK(refusal_of(R"({"mean_ttft_ms": 3, "model_id": "tiny"})") == "the file has sums alone, and none of its requests");
-  CHECK(refusal_of(R"({"mean_ttft_ms": 3, "sharegpt_output_len": null})") == "the file has sums alone, and none of its requests");
-  CHECK(refusal_of(R"({"load_summary": {}, "successes": {}})") == "the file has sums alone, and none of its requests");
-  CHECK(refusal_of(R"({"metadata": {}, "benchmarks": []})") == "the report has none of its requests");
+  CHECK(results_refusal(R"({"mean_ttft_ms": 3, "model_id": "tiny"})") == "the file has sums alone, and none of its requests");
+  CHECK(results_refusal(R"({"mean_ttft_ms": 3, "sharegpt_output_len": null})") == "the file has sums alone, and none of its requests");
+  CHECK(results_refusal(R"({"load_summary": {}, "successes": {}})") == "the file has sums alone, and none of its requests");
+  CHECK(results_refusal(R"({"metadata": {}, "benchmarks": []})") == "the report has none of its requests");
   for (const char* other : {"", "x", "[]", "{}", "[1]", "null", "{\"ttfts\"", "\xff\xfe"})
-    CHECK(refusal_of(other) == "the file is not what a load generator writes");
-  CHECK(test::has(refusal_of(std::string(200, '[')), "nested"));
+    CHECK(results_refusal(other) == "the file is not what a load generator writes");
+  CHECK(test::has(results_refusal(std::string(200, '[')), "nested"));
   const test::Folder folder;
   const std::string rows = test::read_text(kFiles + "aiperf.jsonl");
   const std::vector<LoadRun> runs = load::read_results(folder.file("cut.jsonl", rows + "{\"metadata\": {\"request_sta\n{\"other\": 1}\n"));

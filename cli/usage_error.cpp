@@ -26,12 +26,12 @@ struct Synonym {
   std::string_view word, ours;
 };
 constexpr Synonym kSynonyms[] = {
-    {"diff", "compare"},   {"benchstat", "compare"}, {"ab", "try"},         {"version", "--version"}, {"list", "ls"},
-    {"search", "ls"},      {"history", "ls"},        {"runs", "ls"},        {"info", "show"},         {"summary", "show"},
-    {"delete", "rm"},      {"remove", "rm"},         {"check", "validate"}, {"render", "report"},     {"simulate", "whatif"},
-    {"predict", "whatif"}, {"glossary", "explain"},  {"define", "explain"}, {"docs", "help topics"},  {"man", "help"},
-    {"pack", "export"},    {"load", "import"},       {"open", "import"},    {"record-run", "run"},    {"trace", "run"},
-    {"bench", "suite"},    {"benchmark", "suite"},   {"expect", "gate"},    {"env", "doctor"},        {"devices", "doctor"},
+    {"diff", "compare"},    {"benchstat", "compare"}, {"ab", "try"},         {"version", "--version"}, {"list", "ls"},
+    {"search", "ls"},       {"history", "ls"},        {"runs", "ls"},        {"info", "show"},         {"summary", "show"},
+    {"delete", "rm"},       {"remove", "rm"},         {"check", "validate"}, {"render", "report"},     {"simulate", "whatif"},
+    {"predict", "whatif"},  {"glossary", "explain"},  {"define", "explain"}, {"docs", "help topics"},  {"man", "help"},
+    {"pack", "export"},     {"open", "import"},       {"record-run", "run"}, {"trace", "run"},         {"bench", "suite"},
+    {"benchmark", "suite"}, {"expect", "gate"},       {"env", "doctor"},     {"devices", "doctor"},
 };
 
 std::string synonym_of(const std::string& word) {

@@ -25,6 +25,7 @@ void add_gate(CLI::App& app, std::function<int()>& action);
 void add_help(CLI::App& app, std::function<int()>& action);
 void add_import(CLI::App& app, std::function<int()>& action);
 void add_import_bundle(CLI::App& app, std::function<int()>& action);
+void add_load(CLI::App& app, std::function<int()>& action);
 void add_ls(CLI::App& app, std::function<int()>& action);
 void add_manual(CLI::App& app, std::function<int()>& action);
 void add_mcp(CLI::App& app, std::function<int()>& action);
@@ -57,7 +58,7 @@ struct VerbGroup {
 // All of them, in the order of --help: those that most need, then by what they are for.
 inline std::vector<VerbGroup> verbs_by_group() {
   return {{"Start here", {add_run, add_import, add_show, add_compare}},
-          {"Capture", {add_profile, add_plan, add_doctor, add_backends, add_ceilings}},
+          {"Capture", {add_profile, add_plan, add_doctor, add_backends, add_ceilings, add_load}},
           {"Read", {add_report, add_query, add_explain, add_whatif, add_stats, add_fingerprint, add_validate}},
           {"Compare", {add_try, add_bisect, add_nodes, add_trends}},
           {"Remember", {add_ls, add_tag, add_note, add_rm, add_record}},

@@ -5,27 +5,9 @@
 #include <numbers>
 
 #include "analysis/statistics/time_summary.h"
+#include "model/draw.h"
 
 namespace nl::analysis {
-namespace {
-
-// splitmix64. The distributions of the standard library differ between its makers; this one is said here in full.
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : state_(seed) {}
-  std::size_t below(std::size_t count) {  // the bias of the remainder is under count ÷ 2^64
-    state_ += 0x9e3779b97f4a7c15u;
-    std::uint64_t mixed = state_;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
-    return static_cast<std::size_t>((mixed ^ (mixed >> 31)) % count);
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-}  // namespace
 
 double median_of(std::vector<double> values) { return values.empty() ? 0 : median_in_place(values); }
 

@@ -65,6 +65,8 @@ std::span<const TypeRow> type_rows() {
       {"ROWS", kInteger},
       {"MS", kNumber},
       {"TIMES", kNumber},
+      {"RATE", kNumber},
+      {"SECONDS", kNumber},
       {"TIME", kDuration},
       {"SIZE", kSize},
       {"FILE", kPath, Paths::kFiles},

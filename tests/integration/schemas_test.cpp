@@ -101,6 +101,9 @@ TEST_CASE("schemas: every --json and every JSON file fits its own") {
   checked.printed({"whatif", other, "--graph", "decode_step"});
   checked.printed({"whatif", other, "--batch", "2"});
   checked.printed({"whatif", "--record"});
+  const std::string results = (kFixtures / "load" / "vllm.json").string(), records = (scene.path / "load.json").string();
+  checked.printed({"load", "--from", results, "--slo", "ttft=40ms", "--out", records});
+  checked.file(records, "load-records");
   checked.printed({"query", other, "SELECT name, calls, total_ns, NULL FROM kernels"});
   checked.printed({"query", "--schema"});
   for (const std::string& run : {bundle, other}) checked.printed({"show", run}, "answer");

@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ('adapters', 'analysis', 'cli', 'collector', 'exporters', 'model', 'nvtx', 'orchestrator', 'parsers', 'query', 'runs', 'servers')
+ROOMS = ('adapters', 'analysis', 'cli', 'collector', 'exporters', 'load', 'model', 'nvtx', 'orchestrator', 'parsers', 'query', 'runs', 'servers')
 
 EXEMPT = {
     'exporters/consistency/consistency.cpp': 'a run.json that was written a moment ago',

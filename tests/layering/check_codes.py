@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 
-ROOMS = ('analysis', 'cli', 'collector', 'exporters', 'model', 'nvtx', 'orchestrator', 'parsers', 'query', 'runs', 'servers')
+ROOMS = ('analysis', 'cli', 'collector', 'exporters', 'load', 'model', 'nvtx', 'orchestrator', 'parsers', 'query', 'runs', 'servers')
 
 # A folder or a file whose strings come from outside.
 OUTSIDE = {
@@ -74,6 +74,7 @@ OUTSIDE = {
     'cli/cmd_query.cpp': 'format names of the command line',
     'exporters/report/text/links.cpp': "keys of run.json in the pointers of evidence",
     'query/': 'words of SQL, names of its tables and functions, formats of the command line',
+    'load/': 'events and answers of servers, addresses',
     'servers/mcp/': 'methods and keys of the protocol, keys of what verbs print',
     'servers/http/': 'methods, headers, addresses and forms of HTTP, and keys of JSON Schema',
 }

@@ -11,7 +11,7 @@ import re
 import sys
 import tempfile
 
-ROOMS = ['model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector', 'orchestrator', 'runs', 'query', 'servers', 'cli', 'workloads']
+ROOMS = ['model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector', 'orchestrator', 'runs', 'query', 'servers', 'load', 'cli', 'workloads']
 HEADERS, SOURCES = {'.h', '.hpp', '.cuh'}, {'.cpp', '.cu', '.h', '.hpp', '.cuh'}
 ALLOWED = {
     'nvtx/nl_nvtx.hpp': 'the header that other programs include',

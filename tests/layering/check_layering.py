@@ -25,11 +25,12 @@ ALLOWED = {
     'runs': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector', 'orchestrator'},
     'query': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'orchestrator', 'runs'},
     'servers': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'orchestrator', 'runs', 'query'},
-    'cli': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector', 'orchestrator', 'runs', 'query', 'servers'},
+    'load': {'model', 'parsers', 'exporters'},
+    'cli': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector', 'orchestrator', 'runs', 'query', 'servers', 'load'},
 }
 # room -> its floors, the lowest first. Folders of one floor do not include each other; files of the room itself stand above all.
 FLOORS = {
-    'analysis': [['statistics'], ['trace'], ['staging'], ['account'], ['replay'], ['figures'], ['verdicts', 'nsys_stats', 'runs']],
+    'analysis': [['statistics'], ['trace'], ['staging'], ['account'], ['replay'], ['figures'], ['verdicts', 'nsys_stats', 'runs', 'load']],
 }
 # Single headers that are a contract between two rooms.
 SHARED_HEADERS = {

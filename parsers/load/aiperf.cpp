@@ -81,7 +81,7 @@ std::vector<LoadRun> read(const LoadDocuments& from) {
   run.epoch_offset_ns = 0;
   run.damaged = from.damaged;
   for (const Json& row : from.documents) {
-    if (is_own(row)) run.requests.push_back(request_of(row));
+    if (is_own(row) && ns_of(member(member(row, "metadata"), "request_start_ns"), 1)) run.requests.push_back(request_of(row));
     else ++run.damaged;
   }
   return {run};

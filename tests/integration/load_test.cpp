@@ -165,6 +165,14 @@ TEST_CASE("load: an open loop does not wait for a server that does not keep up")
   const Loaded limited = load(scene, server.url, {"--model", "queue", "--rate", "60", "--requests", "40", "--max-open", "5"});
   CHECK(limited.report["failed"]["not_sent"].get<int>() > 10);
   CHECK(has_note(limited.report, "in_flight_limit"));
+  // All at once: the limit holds within a burst, too.
+  const fs::path burst = scene.path / "burst.jsonl";
+  std::ofstream stream(burst);
+  for (int i = 0; i < 50; ++i) stream << R"({"at_s": 0, "prompt": "Now"})" << "\n";
+  stream.close();
+  const Loaded at_once = load(scene, server.url, {"--replay", burst.string(), "--max-open", "7"});
+  CHECK(at_once.report["failed"]["not_sent"] == 43);
+  CHECK(at_once.report["answered"] == 7);
 }
 
 TEST_CASE("load: a closed loop has so many users, and says what it hides") {

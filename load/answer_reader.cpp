@@ -29,7 +29,10 @@ void AnswerReader::take(std::string_view bytes, Ns at_ns) {
 
 void AnswerReader::end(bool announced, Ns at_ns) {
   if (over_) return;
-  if (record_.http_status != kHttpOk) return fail(RequestOutcome::kStatus, error_text(whole_), at_ns);
+  if (record_.http_status != kHttpOk) {
+    const std::string said = error_text(whole_);
+    return fail(RequestOutcome::kStatus, said.empty() ? "the status is " + std::to_string(record_.http_status) : said, at_ns);
+  }
   if (!streamed_) {
     if (!announced && whole_.empty()) return fail(RequestOutcome::kCutOff, "the connection was closed before the answer", at_ns);
     take_event(whole_, at_ns);

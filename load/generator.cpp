@@ -7,6 +7,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
@@ -114,8 +115,9 @@ class Generator {
       const Ns due_ns = began_ns_ + plan_.due_ns[i];
       Prepared next = prepared(i, false);
       if (due_ns > now_ns()) co_await pause(due_ns);
+      else co_await asio::post(asio::use_awaitable);  // late: those before begin first
       if (ended_) break;
-      if (open_.size() >= plan_.most_open) leave_out(std::move(next), due_ns);
+      if (parts_ >= plan_.most_open) leave_out(std::move(next), due_ns);
       else begin(send(std::move(next), due_ns));
     }
     co_await until_done();
@@ -174,7 +176,7 @@ class Generator {
     LoadRequest& record = records_.emplace_back(std::move(request.record));
     record.scheduled_ns = due_ns;
     record.outcome = RequestOutcome::kNotSent;
-    record.error = fmt::format("{} requests were open", open_.size());
+    record.error = fmt::format("{} requests were open", parts_);
   }
 
   asio::awaitable<void> send(Prepared request, Ns due_ns) {

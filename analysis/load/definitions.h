@@ -27,4 +27,7 @@ std::uint64_t content_chunks_of(const LoadRequest& request);
 // Whether a request keeps the limits, as the tool decides it. Nothing where the tool has no goodput, or none of these figures.
 std::optional<bool> is_good(LoadTool tool, const LoadRequest& request, const LoadLimits& limits);
 
+// Requests, tokens and good requests a second, by the time that each tool divides by, and the goodput of nl-stage.
+void add_rates(const LoadRun& run, const Answered& requests, LoadReport& report);
+
 }  // namespace nl::analysis

@@ -1,7 +1,6 @@
-#include "analysis/load/rates.h"
-
 #include <algorithm>
 
+#include "analysis/load/definitions.h"
 #include "analysis/statistics/confidence.h"
 
 namespace nl::analysis {

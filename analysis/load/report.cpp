@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "analysis/load/definitions.h"
-#include "analysis/load/rates.h"
 #include "analysis/statistics/quantile.h"
 #include "analysis/statistics/time_order.h"
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -113,7 +114,16 @@ SchemaFault first_fault(valijson::ValidationResults& results) {
   return {pointer_of(fault.context), fault.description};
 }
 
-SchemaFault fault_of(const json& document, const valijson::Schema& schema, const std::string& where) {
+// Patterns are matched by std::regex, which recurses for each character: a string of a megabyte would overflow the stack. None asks for more.
+void shorten_strings(json& value) {
+  constexpr std::size_t kMost = 4096;
+  if (value.is_string() && value.get_ref<const std::string&>().size() > kMost) value.get_ref<std::string&>().resize(kMost);
+  if (value.is_structured())
+    for (json& each : value) shorten_strings(each);
+}
+
+SchemaFault fault_of(json document, const valijson::Schema& schema, const std::string& where) {
+  shorten_strings(document);
   valijson::ValidationResults results;
   valijson::Validator validator(valijson::Validator::kStrongTypes);
   try {
@@ -153,11 +163,11 @@ void refuse_older(const json& document, const std::string& where, const FileForm
 }  // namespace
 
 void validate_run_json(std::string_view text, const std::string& where) {
-  const json document = parse(text, where);
+  json document = parse(text, where);
   refuse_unknown(document, where);
   const FileFormat& format = format_of(document);
   refuse_older(document, where, format);
-  const SchemaFault fault = fault_of(document, format.schema(), where);
+  const SchemaFault fault = fault_of(std::move(document), format.schema(), where);
   if (!fault.reason.empty())
     throw CodedError(ErrorCode::kRunJsonInvalid, fmt::format("not a valid {}: at {}: {}", format.file, fault.pointer, fault.reason), where,
                      format.fix);

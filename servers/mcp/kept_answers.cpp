@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 
+#include "orchestrator/bundle/bundle.h"
 #include "servers/mcp/resources.h"
 
 namespace nl::servers::mcp {
@@ -15,8 +15,8 @@ constexpr std::size_t kMostAnswers = 64, kMostBytes = 64 << 20;
 }  // namespace
 
 std::string random_name() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+  using orchestrator::random_bits;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random_bits(), random_bits(), random_bits(), random_bits());
 }
 
 std::string KeptAnswers::keep(std::string text) {

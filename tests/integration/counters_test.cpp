@@ -235,7 +235,7 @@ TEST_CASE("perturbation: what the collector's trace costs is told like nsys'") {
   }
   CHECK_FALSE(fs::exists(scene.bundle() / "perturbation"));
   CHECK(run["kernels"].size() == 2);  // of the one capture
-  CHECK(scene.text(scene.bundle() / "report.md").find("under the collector") != std::string::npos);
+  CHECK(scene.text(scene.bundle() / "report.md").find("\n| collector | ") != std::string::npos);
 }
 
 TEST_CASE("counters: the collector may not read them, and the run goes on") {

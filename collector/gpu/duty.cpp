@@ -26,6 +26,8 @@ struct Duty {
   StepChooser chooser;
   std::uint64_t open[kMostOpen] = {};  // tokens of the chosen steps that are open; 0: free
   std::size_t open_count = 0;
+  bool goes_on = false;  // the step after the last chosen one is chosen, too: tracing stays on until then
+  bool on = false;
 };
 
 constinit Duty duty;
@@ -49,14 +51,19 @@ bool swap_open(std::uint64_t before, std::uint64_t after) {
 
 void opened(EventText text, std::uint64_t token) {
   Lock lock(duty.mutex);
-  if (!duty.chooser.next(text.name) || !swap_open(0, token)) return;
-  if (duty.open_count++ == 0) resume_gpu_trace();
+  const StepChooser::Choice choice = duty.chooser.next(text.name);
+  if (!choice.now || !swap_open(0, token)) return;
+  ++duty.open_count;
+  duty.goes_on = choice.goes_on;
+  if (!duty.on) resume_gpu_trace();
+  duty.on = true;
 }
 
 void closed(std::uint64_t token) {
   Lock lock(duty.mutex);
-  if (duty.open_count == 0 || !swap_open(token, 0)) return;
-  if (--duty.open_count == 0) pause_gpu_trace();
+  if (duty.open_count == 0 || !swap_open(token, 0) || --duty.open_count > 0 || duty.goes_on) return;
+  pause_gpu_trace();
+  duty.on = false;
 }
 
 constexpr StageListener kSteps{opened, closed};
@@ -71,15 +78,20 @@ std::uint32_t steps_for_one(const char* text) {
 
 }  // namespace
 
-bool StepChooser::next(const void* kind) {
+bool StepChooser::chosen(unsigned kind, std::uint64_t step) const {
+  const std::uint64_t row = step / row_;
+  return row % every_ == scrambled(seed_ ^ scrambled(kind) ^ (row / every_)) % every_;
+}
+
+StepChooser::Choice StepChooser::next(const void* kind) {
   for (unsigned i = 0; i < kMostKinds; ++i) {
     Kind& each = kinds_[i];
     if (each.key != nullptr && each.key != kind) continue;
     each.key = kind;
     const std::uint64_t step = each.steps++;
-    return step % every_ == scrambled(seed_ ^ scrambled(i) ^ (step / every_)) % every_;
+    return {chosen(i, step), chosen(i, step + 1)};
   }
-  return false;
+  return {};
 }
 
 bool trace_chosen_steps() {
@@ -88,7 +100,8 @@ bool trace_chosen_steps() {
   const std::uint32_t every = steps_for_one(text);
   if (every == 0) note(NoteCode::kOther, "NL_STAGE_DUTY is not 1/N: every step is traced");
   if (every < 2) return false;
-  duty.chooser.start(every, static_cast<std::uint64_t>(number_from("NL_STAGE_DUTY_SEED", now_ns() ^ getpid(), 0, INT64_MAX)));
+  duty.chooser.start(every, static_cast<std::uint32_t>(number_from("NL_STAGE_DUTY_ROW", 4, 1, 1000)),
+                     static_cast<std::uint64_t>(number_from("NL_STAGE_DUTY_SEED", now_ns() ^ getpid(), 0, INT64_MAX)));
   if (!watch_stages(kept_text_from("NL_STAGE_DUTY_STEPS"), &kSteps)) {
     note(NoteCode::kOther, "NL_STAGE_DUTY_STEPS names no step: every step is traced");
     return false;

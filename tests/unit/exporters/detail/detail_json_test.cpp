@@ -126,8 +126,8 @@ TEST_CASE("detail.json has what comes again as run.json tells it, and the unit o
   detail.gaps = {{0, 144, gap}};
   const json data = written(detail), gaps = data.at("gaps");
   CHECK(data.at("unit") == 0);
-  CHECK(gaps.at("kind") == json({0}));
-  CHECK(gaps.at("before") == json({0}));
+  CHECK(gaps.at("kind") == json::array({0}));
+  CHECK(gaps.at("before") == json::array({0}));
   CHECK(gaps.at("after") == json({-1}));
   CHECK(gaps.at("count") == json({288}));
   CHECK(gaps.at("windows") == json({144}));

@@ -1,6 +1,7 @@
 #include "orchestrator/process/interrupts.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -27,7 +28,8 @@ void on_signal(int number) {
   int saved_errno = errno;
   if (number != SIGCHLD) {
     int none = 0;
-    first_signal.compare_exchange_strong(none, number);
+    // A server that is killed may send its SIGINT (own_verb.cpp) once for each thread that the kernel makes our next parent: one is enough.
+    if (first_signal.compare_exchange_strong(none, number)) ::prctl(PR_SET_PDEATHSIG, 0);
     if (signal_count.fetch_add(1) >= 1 && supervising == 0) {
       std::signal(number, SIG_DFL);
       raise(number);

@@ -71,6 +71,7 @@ enum class Kind : std::uint16_t {
   kWaitStream = 23,
   kGraphNode = 24,
   kLaunch = 25,
+  kTracing = 26,
 };
 
 struct Head {
@@ -143,6 +144,10 @@ struct GraphNode {  // this thread made a node of a CUDA graph. Of a clone there
 };
 
 struct Launch {  // head.id: what. This thread is about to launch a kernel or a CUDA graph; the only record of a pass that records launches
+  Head head;
+  std::int64_t time_ns;
+};
+struct Tracing {  // head.id: 1 from here on GPU work and calls are recorded, 0 they are not. Without any, they are from the session on
   Head head;
   std::int64_t time_ns;
 };

@@ -212,7 +212,8 @@ void record_session(CallChoice calls) {
   GpuLog().append(&session, sizeof session);
 }
 
-constexpr cupti::Kind kWork[] = {cupti::kDevice, cupti::kContext, cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemset};
+constexpr cupti::Kind kPlaces[] = {cupti::kDevice, cupti::kContext};
+constexpr cupti::Kind kWork[] = {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemset};
 
 void enable(cupti::Kind kind) {
   cupti::Result result = api().cuptiActivityEnable(kind);
@@ -220,10 +221,7 @@ void enable(cupti::Kind kind) {
   note(NoteCode::kOther, "CUPTI does not record activity %u: %s (%d)", kind, words_for(*gpu.library, result), result);
 }
 
-void enable_activities() {
-  CallChoice choice = chosen_calls();
-  record_session(choice);
-  check_clock();
+void enable_work(CallChoice choice) {
   for (auto kind : kWork) enable(kind);
   if (graphs_as_wholes()) enable(cupti::kGraphTrace);  // it takes the place of the records of their nodes
   // They cost every launch 0.2 to 0.6 µs (of 4 to 6 on an H200). That there was a wait, and for how long, is known from
@@ -231,13 +229,27 @@ void enable_activities() {
   if (choice == CallChoice::kAll && api().cuptiActivityEnable(cupti::kSynchronization) == cupti::kSuccess &&
       api().cuptiActivityEnableAllSyncRecords != nullptr)
     api().cuptiActivityEnableAllSyncRecords(0);  // queries that found nothing finished do not synchronise
-  gpu.calls.enable(api(), choice);
+  gpu.calls.enable(api());
 }
 
-void disable_activities() {
+void enable_activities() {
+  CallChoice choice = chosen_calls();
+  record_session(choice);
+  check_clock();
+  gpu.calls.choose(api(), choice);
+  for (auto kind : kPlaces) enable(kind);
+  enable_work(choice);
+}
+
+void disable_work() {
   for (auto kind : kWork) api().cuptiActivityDisable(kind);
   for (auto kind : {cupti::kMemcpyPeer, cupti::kGraphTrace, cupti::kSynchronization}) api().cuptiActivityDisable(kind);
   gpu.calls.disable(api());
+}
+
+void record_tracing(bool on) {
+  const Tracing record{{Kind::kTracing, sizeof(Tracing), on ? 1U : 0U}, now_ns()};
+  GpuLog().append(&record, sizeof record);
 }
 
 }  // namespace
@@ -264,6 +276,19 @@ bool graphs_as_wholes() {
 
 bool waits_are_calls() { return chosen_calls() == CallChoice::kWork; }
 
+void pause_gpu_trace() {
+  if (gpu.library == nullptr || gpu.ending.load(std::memory_order_relaxed)) return;
+  record_tracing(false);
+  disable_work();
+}
+
+void resume_gpu_trace() {
+  if (gpu.library == nullptr || gpu.ending.load(std::memory_order_relaxed)) return;
+  enable_work(chosen_calls());
+  if (gpu.peer_copies.load(std::memory_order_relaxed)) enable(cupti::kMemcpyPeer);
+  record_tracing(true);
+}
+
 // Flag 0 brings only what has all its times; nothing is taken away from under the GPU.
 void flush_gpu_trace() {
   if (gpu.library == nullptr) return;
@@ -276,7 +301,8 @@ void flush_gpu_trace() {
 void finish_gpu_trace() {
   if (gpu.library == nullptr) return;
   api().cuptiActivityFlushAll(0);
-  disable_activities();
+  disable_work();
+  for (auto kind : kPlaces) api().cuptiActivityDisable(kind);
   gpu.ending.store(true, std::memory_order_relaxed);
   api().cuptiActivityFlushAll(cupti::kFlushForced);
   add_missing_devices();

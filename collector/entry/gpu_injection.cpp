@@ -11,9 +11,9 @@
 
 #include "collector/counters/counters.h"
 #include "collector/counters/range_profiler.h"
+#include "collector/duty/duty.h"
 #include "collector/gpu/calls.h"
 #include "collector/gpu/contexts.h"
-#include "collector/gpu/duty.h"
 #include "collector/gpu/cupti_library.h"
 #include "collector/gpu/launches.h"
 #include "collector/gpu/log.h"
@@ -316,6 +316,7 @@ void finish_at_exit() {
   if (injection.off.load(std::memory_order_relaxed) || injection.exiting.exchange(true)) return;
   AskedLock lock(injection.flush_mutex, kPatienceSeconds);  // a flush that hangs in CUPTI must not keep the program from ending
   if (!lock) return;
+  finish_duty();
   finish_stage_counters();
   finish_kernel_counters();
   finish_activity_samples();

@@ -42,7 +42,7 @@ DutyState::Act DutyState::opened(unsigned kind, std::uint64_t token) {
   const bool resumes = choice.now && (!on_ || ending_);
   if (!resumes && (!on_ || ending_)) return Act::kNone;
   Open* free = find(0);
-  if (free == nullptr) return Act::kNone;  // more steps at once than anybody has
+  if (free == nullptr) return Act::kNone;  // more steps at once than a program has
   *free = {token, choice.now};
   ++open_count_;
   chosen_count_ += choice.now;

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// Which steps of a program are traced, and when tracing must be on for that. It asks nothing and calls nobody.
+// Which steps of a program are traced, and when tracing must be on for that. Nothing is called and nothing asked.
 namespace nl::collector {
 
 // Chooses steps of each kind in rows, at random: one row of each so many, so that nothing that repeats is always met or always missed. Rows,

@@ -259,7 +259,7 @@ bool toggles(const char* what) {
   return text != nullptr && std::strcmp(text, what) == 0;
 }
 
-// False: this CUPTI cannot, or nobody asks for it.
+// False: this CUPTI cannot, or it is not asked for.
 bool toggle_contexts(bool on) {
   if (!toggles("contexts")) return false;
   const auto toggle = on ? api().cuptiActivityEnableContext : api().cuptiActivityDisableContext;

@@ -24,6 +24,7 @@ const TracedSpan* span_of(const Trace& trace, const Range& range) {
 
 std::size_t kernels_in(const Trace& trace, const Range& range) {
   return static_cast<std::size_t>(std::count_if(trace.kernels.begin(), trace.kernels.end(), [&](const Kernel& kernel) {
+    if (kernel.api == kNone) return false;  // another thread's, in the middle of its launch when tracing began
     const ApiCall& call = trace.api_calls[kernel.api];
     return call.thread == range.thread && call.start_ns >= range.start_ns && call.start_ns < range.end_ns;
   }));

@@ -171,50 +171,14 @@ TEST_CASE("the keys stand in the documented order") {
   const auto document = nlohmann::ordered_json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   std::vector<std::string> keys;
   for (const auto& [key, value] : document.items()) keys.push_back(key);
-  CHECK(keys == std::vector<std::string>{"schema_version",
-                                         "run_id",
-                                         "created_at",
-                                         "status",
-                                         "summary",
-                                         "problems",
-                                         "name",
-                                         "mode",
-                                         "hardware",
-                                         "software",
-                                         "model",
-                                         "workload",
-                                         "stages",
-                                         "phases",
-                                         "iterations",
-                                         "median_step",
-                                         "latency",
-                                         "communication",
-                                         "kernels",
-                                         "kernels_note",
-                                         "api",
-                                         "ranges",
-                                         "session",
-                                         "operators",
-                                         "operators_note",
-                                         "operator_steps",
-                                         "layers",
-                                         "layers_note",
-                                         "peaks",
-                                         "efficiency",
-                                         "roofline",
-                                         "findings",
-                                         "abstentions",
-                                         "what_if",
-                                         "perturbation",
-                                         "energy",
-                                         "host",
-                                         "timeline",
-                                         "activity",
-                                         "coverage",
-                                         "clock",
-                                         "import_stats",
-                                         "ncu_rows_damaged",
-                                         "provenance"});
+  CHECK(keys ==
+        std::vector<std::string>{
+            "schema_version", "run_id",         "created_at",   "status",           "summary",   "problems",   "name",       "mode",
+            "hardware",       "software",       "model",        "workload",         "stages",    "phases",     "iterations", "median_step",
+            "latency",        "communication",  "kernels",      "kernels_note",     "api",       "ranges",     "session",    "operators",
+            "operators_note", "operator_steps", "layers",       "layers_note",      "peaks",     "efficiency", "roofline",   "findings",
+            "abstentions",    "what_if",        "perturbation", "energy",           "host",      "timeline",   "activity",   "coverage",
+            "sampled",        "clock",          "import_stats", "ncu_rows_damaged", "provenance"});
   keys.clear();
   for (const auto& [key, value] : document.at("kernels").at(0).items()) keys.push_back(key);
   CHECK(keys ==

@@ -218,6 +218,7 @@ Run figures_of(const Evidence& evidence, const Knowledge& knowledge, const Stage
   report_incomplete(run);
   tell_operators(evidence, staged, options.warmup, run);
   tell_counters(evidence, run);
+  if (evidence.tracer == Tracer::kImport) run.perturbation = overhead_by_turns(evidence.trace, options.overhead);
   if (evidence.tracer != Tracer::kImport) {
     run.perturbation = measured_overhead(evidence, staged, options.overhead);
     run.energy = measured_energy(evidence, staged, run.kernels, run.stages);

@@ -298,6 +298,13 @@ Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& stag
   return result;
 }
 
+Perturbation overhead_by_turns(const Trace& trace, const OverheadRule& rule) {
+  Perturbation result;
+  result.limit = rule.limit;
+  put_turns_first(trace, rule, result);
+  return result;
+}
+
 Perturbation overhead_so_far(const Repeats& repeats, PassTimes capture, const StagedTrace& staged, const OverheadRule& rule) {
   std::vector<PassTimes> passes = repeats.before;
   std::vector<std::string> notes;  // for the reports, which come later

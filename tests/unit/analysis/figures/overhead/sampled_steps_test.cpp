@@ -219,6 +219,8 @@ TEST_CASE("sampled steps: the overhead of a run is told by turns, with passes or
   CHECK(told.stages[0].summary.find("decode_step ran 18.0 % slower under the collector") == 0);
   CHECK(told.notes == std::vector<std::string>{told.stages[0].summary});
 
+  CHECK(overhead_by_turns(evidence.trace, {}).stages.size() == 1);
+
   // Passes are compared by all steps, traced or not: nine in ten are not.
   const auto unprofiled = [](double ns) { return PassTimes{PassKind::kUnprofiled, {{"decode_step", ns, 484}}, 1}; };
   const auto again = [](double ns) { return PassTimes{PassKind::kCollector, {{"decode_step", ns, 484}}, 1}; };

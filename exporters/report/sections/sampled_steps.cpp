@@ -19,12 +19,12 @@ std::string traced_sentence(const Run& run, const SampledStage& stage) {
                      plural(stage.windows, "window"), name, plural(stage.rows, "row"), name);
 }
 
-// "By sampling, their mean is within ±2.1 % of that of all windows (95 %)."
+// "Sampling makes their mean time uncertain by ±2.1 % (95 %), the overhead of tracing apart."
 std::string error_sentence(const SampledStage& stage) {
   if (stage.traced == 0 || stage.traced == stage.windows) return {};
-  if (!stage.wall_error) return " How far their mean is from that of all windows is not known: too few rows were drawn.";
-  std::string text =
-      fmt::format(" By sampling, their mean time is within {} of that of all windows (95 %)", sampling_error_text(stage.wall_error));
+  if (!stage.wall_error) return " How far sampling puts their mean off is not known: too few rows were drawn.";
+  std::string text = fmt::format(" Sampling makes their mean time uncertain by {} (95 %), the overhead of tracing apart",
+                                 sampling_error_text(stage.wall_error));
   if (stage.gpu_total_ns && stage.gpu_error)
     text += fmt::format("; all windows together launch {} of GPU time, extrapolated, within {}", time_text(*stage.gpu_total_ns),
                         sampling_error_text(stage.gpu_error));

@@ -251,6 +251,7 @@ TEST_CASE("some of the steps are traced in the capture and its repetitions, by t
   config.ncu.enabled = false;
   config.capture.prefer = "cupti";
   config.perturbation.repeats = 2;
+  config.mark.automatic = true;
   config.capture.duty = "1/10";
   config.stages.map = {{"decode_step", "^step \\[D.*$"}, {"prefill", "prompt"}, {"batch", "^b[0-9]"}};
   auto plan = nl::orchestrator::make_plan(config, Found{}.tools(), "/b");

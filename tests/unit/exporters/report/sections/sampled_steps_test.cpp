@@ -35,10 +35,11 @@ SampledStage sampled_decode() {
 
 TEST_CASE("sampled steps: coverage, error and total in words and in a table") {
   const std::string text = told_of_steps(sampled_decode());
-  CHECK(has(text,
-            "112 of 1,204 windows of decode_step were traced, in 7 rows, and figures of decode_step are those of these windows. By "
-            "sampling, their mean time is within ±2.1 % of that of all windows (95 %); all windows together launch 481.600 ms of GPU time, "
-            "extrapolated, within ±1.4 %."));
+  CHECK(has(
+      text,
+      "112 of 1,204 windows of decode_step were traced, in 7 rows, and figures of decode_step are those of these windows. Sampling makes "
+      "their mean time uncertain by ±2.1 % (95 %), the overhead of tracing apart; all windows together launch 481.600 ms of GPU time, "
+      "extrapolated, within ±1.4 %."));
   CHECK(has(text, "| 1,204 | 112 | 7 | 1.200 ms | 1.000 ms | ±2.1 % | 481.600 ms | ±1.4 % |"));
   Run all;
   CHECK(sampled_steps(all).empty());
@@ -47,7 +48,7 @@ TEST_CASE("sampled steps: coverage, error and total in words and in a table") {
 TEST_CASE("sampled steps: what is not known is said") {
   SampledStage few = sampled_decode();
   few.wall_error = few.gpu_error = few.gpu_total_ns = std::nullopt;
-  CHECK(has(told_of_steps(few), "How far their mean is from that of all windows is not known: too few rows were drawn."));
+  CHECK(has(told_of_steps(few), "How far sampling puts their mean off is not known: too few rows were drawn."));
   CHECK(has(told_of_steps(few), "| 1.000 ms | — | — | — |"));
   SampledStage none = sampled_decode();
   none.traced = none.rows = 0;

@@ -351,8 +351,8 @@ TEST_CASE("a newer format is called that, whatever else it holds") {
   for (const char* version : {"", "2", "two", "2.x.0", "-1.0.0", "99999999999999999999.0.0"})
     CHECK(error_of(json{{"schema_version", version}}.dump()).where == "run.json: /schema_version");
   auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
-  document["schema_version"] = "3.9.0";  // only adds fields
-  document["added_in_3_9"] = 1;
+  document["schema_version"] = "3.10.0";  // only adds fields
+  document["added_in_3_10"] = 1;
   CHECK(nl::exporters::run_from_json(document.dump()).run_id == nl::test::full_run().run_id);
 }
 

@@ -14,11 +14,13 @@
 #include "analysis/figures/nodes/operator_figures.h"
 #include "analysis/figures/nodes/session_figures.h"
 #include "analysis/figures/overhead/measured.h"
+#include "analysis/figures/overhead/sampled_steps.h"
 #include "analysis/figures/stages/median_step.h"
 #include "analysis/figures/stages/stage_entries.h"
 #include "analysis/figures/stages/timeline.h"
 #include "analysis/figures/workload/workload_kind.h"
 #include "analysis/staging/phases.h"
+#include "analysis/staging/traced_steps.h"
 #include "analysis/verdicts/rules/judge.h"
 #include "analysis/what_if.h"
 #include "model/error.h"
@@ -145,7 +147,9 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   append(notes, host.note);
   run.latency = derive_latency(staged, options.tokens, run.stages);
   std::erase_if(run.stages, [](const StageEntry& stage) { return stage.ranges.empty() && !stage.derived; });
-  run.phases = phase_figures(trace, staged.table, staged.windows, partition, pass);
+  // Between steps that were traced lies what was not: no time of its own.
+  if (!has_traced_steps(trace)) run.phases = phase_figures(trace, staged.table, staged.windows, partition, pass);
+  run.sampled = sampled_stages(trace);
   run.iterations = list_iterations(trace, staged.table, staged.plan, staged.windows);
   run.timeline = draw_timeline(trace, staged.plan);
   KernelList list = list_kernels(staged, pass.sweep, options.kernels);
@@ -214,6 +218,7 @@ Run figures_of(const Evidence& evidence, const Knowledge& knowledge, const Stage
   report_incomplete(run);
   tell_operators(evidence, staged, options.warmup, run);
   tell_counters(evidence, run);
+  if (evidence.tracer == Tracer::kImport) run.perturbation = overhead_by_turns(evidence.trace, options.overhead);
   if (evidence.tracer != Tracer::kImport) {
     run.perturbation = measured_overhead(evidence, staged, options.overhead);
     run.energy = measured_energy(evidence, staged, run.kernels, run.stages);

@@ -71,6 +71,7 @@ enum class Kind : std::uint16_t {
   kWaitStream = 23,
   kGraphNode = 24,
   kLaunch = 25,
+  kTracing = 26,
 };
 
 struct Head {
@@ -146,6 +147,13 @@ struct Launch {  // head.id: what. This thread is about to launch a kernel or a 
   Head head;
   std::int64_t time_ns;
 };
+// head.id: 1 from here on GPU work and calls are recorded, 0 they are not, 2 they are until those steps have ended that have begun: one that
+// begins later may end outside. Without any, they are recorded from the session on.
+struct Tracing {
+  Head head;
+  std::int64_t time_ns;
+};
+inline constexpr std::uint32_t kTracingOff = 0, kTracingOn = 1, kTracingEnds = 2;
 inline constexpr std::uint32_t kGraphLaunched = 1;  // what: any CUDA graph. Kernels of one function have one number, which is even
 
 // The GPU half. Its records lie in chunks of their own, whose ThreadStart has the thread id 0; these chunks

@@ -298,8 +298,11 @@ enum class Code : std::uint16_t {
   kCountersLeftOut,
   kNcuLeftOut,
   kStagesLeftOut,
-  kWiderRanges,   // second try, wherever the kernels are launched
-  kShorterNames,  // second try, by short names
+  kDutyByCollectorOnly,
+  kDutyNoSteps,       // nothing marked a step: all were traced
+  kDutyStepsUnknown,  // a regular expression of stages.map that the collector cannot match
+  kWiderRanges,       // second try, wherever the kernels are launched
+  kShorterNames,      // second try, by short names
   kNoMangledNames,
   kNamesTooLong,
   kEveryKernel,

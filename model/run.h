@@ -29,7 +29,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "3.8.0";
+inline constexpr const char* kRunSchemaVersion = "3.9.0";
 
 struct StageSplit {
   std::string stage;
@@ -118,6 +118,22 @@ struct Coverage {                 // which part of the GPU's time is explained, 
   std::optional<double> graph_only_share;           // GPU time in graphs traced without their kernels
   std::optional<double> graph_unjoined_share = {};  // of the time of graphs' kernels and copies: where they were captured is not known
   std::vector<CaptureDevice> devices = {};          // by GPU and process
+};
+
+// Steps that follow each other are traced in rows, and each row is drawn by itself: what is told of all windows by the traced ones is uncertain
+// by how much rows differ.
+struct SampledStage {
+  std::string stage;
+  std::uint64_t windows = 0;                // in the whole capture, warm-up left out
+  std::uint64_t traced = 0;                 // whose figures the run has
+  std::uint64_t always = 0;                 // traced because they came first; left out where enough others are
+  std::uint64_t unseen = 0;                 // traced but left out: the GPU may have run work from before
+  std::uint64_t rows = 0;                   // of the traced ones that were drawn
+  std::optional<double> wall_ns;            // the mean of the traced ones
+  std::optional<double> wall_error;         // half of the 95 % interval ÷ mean; empty: too few rows, or all windows are traced
+  std::optional<double> untraced_ns;        // the mean of the windows that were not traced
+  std::optional<double> gpu_ns, gpu_error;  // GPU time that a traced window launches, and the same of it
+  std::optional<double> gpu_total_ns;       // of all windows: extrapolated, with gpu_error
 };
 
 struct ClockFit {                                    // how well CPU and GPU times fit each other; see ClockBounds
@@ -263,6 +279,7 @@ struct Run {
   std::optional<Timeline> timeline;
   std::vector<ActivityCurve> activity;  // sampled over the capture; empty: not sampled
   Coverage coverage;
+  std::vector<SampledStage> sampled = {};  // capture.duty; empty: every step was traced, until format 3.9
   ClockFit clock;
   ImportStats import_stats;
   DamagedRows ncu_rows_damaged;

@@ -210,6 +210,37 @@ struct StageOrigin {
   double confidence = 1;
 };
 
+// A capture that records GPU work and calls only now and then (capture.duty, pause_gpu_trace() of the collector). Ranges are recorded all
+// the time.
+struct TracedSpan {
+  Ns start_ns = 0, end_ns = 0;
+  Ns last_begin_ns = 0;           // a step that begins later may end outside: none such counts. At most end_ns
+  std::uint32_t process = kNone;  // index into Trace::processes
+};
+
+enum class WindowTracing : std::uint8_t {
+  kUntraced,  // it began outside of every span
+  kTraced,
+  kCut,     // it began in a span and ended outside
+  kUnseen,  // the GPU may still have run work from before the span
+  kAlways,  // traced because it came first, and not needed: enough others were drawn
+};
+
+// A window of a stage before those that were not traced were left out of the trace.
+struct SampledWindow {
+  Ns start_ns = 0, wall_ns = 0;
+  StringId stage;
+  std::uint32_t thread = kNone;
+  std::uint32_t span = kNone;  // index into DutyCycle::spans
+  WindowTracing tracing = WindowTracing::kUntraced;
+  bool warmup = false;
+};
+
+struct DutyCycle {
+  std::vector<TracedSpan> spans;       // by process and time
+  std::vector<SampledWindow> windows;  // by thread and time; empty: the trace still has all ranges
+};
+
 inline constexpr Ns kLongCallNs = 5'000;  // about what a kernel launch takes: the delay by shorter calls does not matter
 
 struct Trace {
@@ -234,6 +265,7 @@ struct Trace {
   std::vector<Range> ranges;
   std::vector<Mark> marks;
   StageOrigin stage_origin;
+  std::optional<DutyCycle> duty;  // empty: all was traced
   std::vector<MetricSeries> metric_series;
   std::vector<StallSample> stalls;           // one per kernel and device
   std::optional<ClockBounds> clock;          // empty: not known

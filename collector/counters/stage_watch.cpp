@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 
@@ -12,11 +13,12 @@
 namespace nl::collector {
 namespace {
 
-constexpr std::size_t kMaxSpellings = 64;
+constexpr std::size_t kMaxSpellings = kMaxStageLines;
 
 struct Spelling {
   const char* text;
   std::size_t length;
+  bool pattern;  // has a *
 };
 
 struct Watch {
@@ -43,19 +45,47 @@ struct ThreadStages {
 };
 constinit thread_local ThreadStages stages{};
 
+// "LLM@decode_step", of a range of the domain LLM or of one of the default domain.
+struct FullName {
+  const Text* domain;  // nullptr: the default domain
+  const Text& name;
+  std::size_t prefix() const { return domain != nullptr ? domain->length + 1 : 0; }
+  std::size_t length() const { return prefix() + name.length; }
+  char operator[](std::size_t i) const {
+    if (i >= prefix()) return name.data[i - prefix()];
+    return i < domain->length ? domain->data[i] : '@';
+  }
+};
+
+// * stands for any text.
+bool matches(const Spelling& pattern, const FullName& name) {
+  std::size_t at = 0, i = 0, after_star = SIZE_MAX, retry = 0;
+  while (i < name.length()) {
+    if (at < pattern.length && pattern.text[at] == '*') {
+      after_star = ++at;
+      retry = i;
+    } else if (at < pattern.length && pattern.text[at] == name[i]) {
+      ++at, ++i;
+    } else if (after_star != SIZE_MAX) {
+      at = after_star;
+      i = ++retry;
+    } else {
+      return false;
+    }
+  }
+  while (at < pattern.length && pattern.text[at] == '*') ++at;
+  return at == pattern.length;
+}
+
 bool spelled(const Spelling& wanted, const Text* domain, const Text& name) {
+  if (wanted.pattern) return matches(wanted, {domain != nullptr && domain->length > 0 ? domain : nullptr, name});
   if (domain == nullptr || domain->length == 0)
     return wanted.length == name.length && std::memcmp(wanted.text, name.data, name.length) == 0;
   return wanted.length == domain->length + 1 + name.length && std::memcmp(wanted.text, domain->data, domain->length) == 0 &&
          wanted.text[domain->length] == '@' && std::memcmp(wanted.text + domain->length + 1, name.data, name.length) == 0;
 }
 
-bool is_stage(EventText text) {
-  if (text.name == nullptr) return false;
-  for (std::size_t i = 0; i < watch.count; ++i)
-    if (spelled(watch.spellings[i], text.domain, *text.name)) return true;
-  return false;
-}
+bool is_stage(EventText text) { return stage_line(text) >= 0; }
 
 // Stages are in few domains, whatever else the libraries of the program have.
 bool has_stages(const Text* domain) {
@@ -150,10 +180,17 @@ constexpr RangeListener kRangeListener{begins, ended};
 
 }  // namespace
 
+int stage_line(EventText text) {
+  if (text.name == nullptr) return -1;
+  for (std::size_t i = 0; i < watch.count; ++i)
+    if (spelled(watch.spellings[i], text.domain, *text.name)) return static_cast<int>(i);
+  return -1;
+}
+
 bool watch_stages(const char* list, const StageListener* listener) {
   while (list != nullptr && *list != '\0' && watch.count < kMaxSpellings) {
     std::size_t length = std::strcspn(list, "\n");
-    if (length > 0) watch.spellings[watch.count++] = {list, length};
+    if (length > 0) watch.spellings[watch.count++] = {list, length, std::memchr(list, '*', length) != nullptr};
     list += length + (list[length] != '\0' ? 1 : 0);
   }
   watch.listener = listener;

@@ -16,8 +16,12 @@ struct StageListener {
 };
 
 // `list`: "LLM@prefill\nLLM@decode_all", domain and name; a range of the default domain with that literal name is
-// the same. It is not copied. nullptr: no range is a stage. The listener may be nullptr. False: the list names no stage.
+// the same. In a line, * stands for any text: "execute_context_0(0)_generation_*". It is not copied. nullptr: no range is a stage. The listener may be nullptr. False: the list names no stage.
 bool watch_stages(const char* list, const StageListener* listener);
+
+// Which line of the list names the range, counted from 0 without the empty ones, the first where several do. -1: none.
+int stage_line(EventText text);
+inline constexpr int kMaxStageLines = 64;
 
 // Whether a stage is open on this thread, or was started (not pushed) on any; always where none were named.
 bool in_stage();

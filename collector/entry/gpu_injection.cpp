@@ -11,6 +11,7 @@
 
 #include "collector/counters/counters.h"
 #include "collector/counters/range_profiler.h"
+#include "collector/duty/duty.h"
 #include "collector/gpu/calls.h"
 #include "collector/gpu/contexts.h"
 #include "collector/gpu/cupti_library.h"
@@ -252,6 +253,7 @@ bool start_tracing() {
   if (!listen_to_contexts()) trace_peer_copies();  // without those events a second GPU would go unnoticed
   sample_stalls(injection.library);
   sample_activity(injection.library);
+  trace_chosen_steps();
   injection.flush_ms = number_from("NL_STAGE_FLUSH_MS", 1000, 10, 60'000);
   if (!run_in_background(flush_regularly))
     note(NoteCode::kOther, "no thread for flushing: a process that is killed loses more than a second");
@@ -314,6 +316,7 @@ void finish_at_exit() {
   if (injection.off.load(std::memory_order_relaxed) || injection.exiting.exchange(true)) return;
   AskedLock lock(injection.flush_mutex, kPatienceSeconds);  // a flush that hangs in CUPTI must not keep the program from ending
   if (!lock) return;
+  finish_duty();
   finish_stage_counters();
   finish_kernel_counters();
   finish_activity_samples();

@@ -53,16 +53,22 @@ bool CallChooser::is_noise(const char* function) {
   return has_any(function, kNoise);
 }
 
-void CallChooser::list(const cupti::Api& api, cupti::Domain domain, CallChoice choice) {
+void CallChooser::list(const cupti::Api& api, cupti::Domain domain) {
   visit_functions(api, domain, [&](std::uint32_t function, const char* name) {
     exists_[domain][function] = true;
-    wanted_[domain][function] = choice == CallChoice::kAll ? !is_noise(name) : choice == CallChoice::kWork && starts_or_waits(name);
+    wanted_[domain][function] = choice_ == CallChoice::kAll ? !is_noise(name) : choice_ == CallChoice::kWork && starts_or_waits(name);
   });
 }
 
-bool CallChooser::enable_one_by_one(const cupti::Api& api, CallChoice choice) {
+void CallChooser::choose(const cupti::Api& api, CallChoice choice) {
+  choice_ = choice;
+  list(api, cupti::kDomainDriver);
+  list(api, cupti::kDomainRuntime);
+}
+
+bool CallChooser::enable_one_by_one(const cupti::Api& api) const {
   if (api.cuptiActivityEnableRuntimeApi == nullptr || api.cuptiActivityEnableDriverApi == nullptr) return false;
-  bool all = choice == CallChoice::kAll;
+  bool all = choice_ == CallChoice::kAll;
   // Of most functions all but a few, of few functions each: fewer calls either way.
   if (all && (api.cuptiActivityEnable(cupti::kRuntime) != 0 || api.cuptiActivityEnable(cupti::kDriver) != 0)) return false;
   for (auto domain : {cupti::kDomainDriver, cupti::kDomainRuntime}) {
@@ -83,10 +89,8 @@ void CallChooser::disable(const cupti::Api& api) const {
   api.cuptiActivityDisable(cupti::kDriver);
 }
 
-void CallChooser::enable(const cupti::Api& api, CallChoice choice) {
-  list(api, cupti::kDomainDriver, choice);
-  list(api, cupti::kDomainRuntime, choice);
-  if (choice == CallChoice::kNone || enable_one_by_one(api, choice)) return;
+void CallChooser::enable(const cupti::Api& api) {
+  if (choice_ == CallChoice::kNone || enable_one_by_one(api)) return;
   sorts_ = true;
   api.cuptiActivityEnable(cupti::kRuntime);
   api.cuptiActivityEnable(cupti::kDriver);

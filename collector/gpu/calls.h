@@ -35,17 +35,19 @@ class CallChooser {
   static bool starts_or_waits(const char* function);  // or manages memory
   static bool is_noise(const char* function);         // asks a question, or is called by the compiler's own code
 
+  void choose(const cupti::Api& api, trace_format::CallChoice choice);  // once
   // Tells CUPTI; where it cannot choose by function (before CUDA 12), all are recorded and wanted() sorts them.
-  void enable(const cupti::Api& api, trace_format::CallChoice choice);
+  void enable(const cupti::Api& api);
   void disable(const cupti::Api& api) const;
   bool wanted(std::uint32_t domain, std::uint32_t function) const {
     return !sorts_ || (domain < 3 && function < kMaxFunctions && wanted_[domain][function]);
   }
 
  private:
-  bool enable_one_by_one(const cupti::Api& api, trace_format::CallChoice choice);
-  void list(const cupti::Api& api, cupti::Domain domain, trace_format::CallChoice choice);
+  bool enable_one_by_one(const cupti::Api& api) const;
+  void list(const cupti::Api& api, cupti::Domain domain);
 
+  trace_format::CallChoice choice_ = trace_format::CallChoice::kNone;
   bool sorts_ = false;
   bool wanted_[3][kMaxFunctions] = {};
   bool exists_[3][kMaxFunctions] = {};

@@ -9,6 +9,7 @@
 
 #include "collector/gpu/buffers.h"
 #include "collector/gpu/calls.h"
+#include "collector/gpu/contexts.h"
 #include "collector/gpu/log.h"
 #include "collector/host_program.h"
 #include "collector/nvtx/recorder.h"
@@ -212,7 +213,8 @@ void record_session(CallChoice calls) {
   GpuLog().append(&session, sizeof session);
 }
 
-constexpr cupti::Kind kWork[] = {cupti::kDevice, cupti::kContext, cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemset};
+constexpr cupti::Kind kPlaces[] = {cupti::kDevice, cupti::kContext};
+constexpr cupti::Kind kWork[] = {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemset};
 
 void enable(cupti::Kind kind) {
   cupti::Result result = api().cuptiActivityEnable(kind);
@@ -220,10 +222,7 @@ void enable(cupti::Kind kind) {
   note(NoteCode::kOther, "CUPTI does not record activity %u: %s (%d)", kind, words_for(*gpu.library, result), result);
 }
 
-void enable_activities() {
-  CallChoice choice = chosen_calls();
-  record_session(choice);
-  check_clock();
+void enable_kinds(CallChoice choice) {
   for (auto kind : kWork) enable(kind);
   if (graphs_as_wholes()) enable(cupti::kGraphTrace);  // it takes the place of the records of their nodes
   // They cost every launch 0.2 to 0.6 µs (of 4 to 6 on an H200). That there was a wait, and for how long, is known from
@@ -231,13 +230,49 @@ void enable_activities() {
   if (choice == CallChoice::kAll && api().cuptiActivityEnable(cupti::kSynchronization) == cupti::kSuccess &&
       api().cuptiActivityEnableAllSyncRecords != nullptr)
     api().cuptiActivityEnableAllSyncRecords(0);  // queries that found nothing finished do not synchronise
-  gpu.calls.enable(api(), choice);
 }
 
-void disable_activities() {
+void enable_activities() {
+  CallChoice choice = chosen_calls();
+  record_session(choice);
+  check_clock();
+  gpu.calls.choose(api(), choice);
+  for (auto kind : kPlaces) enable(kind);
+  enable_kinds(choice);
+  gpu.calls.enable(api());
+}
+
+void disable_kinds() {
   for (auto kind : kWork) api().cuptiActivityDisable(kind);
   for (auto kind : {cupti::kMemcpyPeer, cupti::kGraphTrace, cupti::kSynchronization}) api().cuptiActivityDisable(kind);
+}
+
+void disable_work() {
+  disable_kinds();
   gpu.calls.disable(api());
+}
+
+// NL_STAGE_DUTY_TOGGLE, for measuring what pausing costs. "kinds": calls are recorded all the time. "contexts": work is switched in the
+// contexts there are, and calls as "all" does.
+bool toggles(const char* what) {
+  const char* text = text_from("NL_STAGE_DUTY_TOGGLE");
+  return text != nullptr && std::strcmp(text, what) == 0;
+}
+
+// False: this CUPTI cannot, or it is not asked for.
+bool toggle_contexts(bool on) {
+  if (!toggles("contexts")) return false;
+  const auto toggle = on ? api().cuptiActivityEnableContext : api().cuptiActivityDisableContext;
+  GpuContext contexts[kMaxContexts];
+  const std::size_t count = device_contexts(contexts);
+  for (std::size_t i = 0; toggle != nullptr && i < count; ++i)
+    for (auto kind : kWork) toggle(contexts[i].handle, kind);
+  return toggle != nullptr && count > 0;
+}
+
+void record_tracing(std::uint32_t what) {
+  const Tracing record{{Kind::kTracing, sizeof(Tracing), what}, now_ns()};
+  GpuLog().append(&record, sizeof record);
 }
 
 }  // namespace
@@ -264,6 +299,25 @@ bool graphs_as_wholes() {
 
 bool waits_are_calls() { return chosen_calls() == CallChoice::kWork; }
 
+void pause_gpu_trace() {
+  if (gpu.library == nullptr || gpu.ending.load(std::memory_order_relaxed)) return;
+  record_tracing(kTracingOff);
+  if (!toggle_contexts(false)) disable_kinds();
+  if (!toggles("kinds")) gpu.calls.disable(api());
+}
+
+void resume_gpu_trace() {
+  if (gpu.library == nullptr || gpu.ending.load(std::memory_order_relaxed)) return;
+  if (!toggle_contexts(true)) enable_kinds(chosen_calls());
+  if (!toggles("kinds")) gpu.calls.enable(api());
+  if (gpu.peer_copies.load(std::memory_order_relaxed)) enable(cupti::kMemcpyPeer);
+  record_tracing(kTracingOn);
+}
+
+void end_gpu_trace_soon() {
+  if (gpu.library != nullptr && !gpu.ending.load(std::memory_order_relaxed)) record_tracing(kTracingEnds);
+}
+
 // Flag 0 brings only what has all its times; nothing is taken away from under the GPU.
 void flush_gpu_trace() {
   if (gpu.library == nullptr) return;
@@ -276,7 +330,8 @@ void flush_gpu_trace() {
 void finish_gpu_trace() {
   if (gpu.library == nullptr) return;
   api().cuptiActivityFlushAll(0);
-  disable_activities();
+  disable_work();
+  for (auto kind : kPlaces) api().cuptiActivityDisable(kind);
   gpu.ending.store(true, std::memory_order_relaxed);
   api().cuptiActivityFlushAll(cupti::kFlushForced);
   add_missing_devices();

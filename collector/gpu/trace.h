@@ -15,6 +15,11 @@ bool graphs_as_wholes();  // their kernels are not recorded one by one
 // a CUDA graph.
 void trace_peer_copies();
 
+// Between these nothing but devices and contexts is recorded. The trace says from when to when. Tracing goes on when it starts.
+void pause_gpu_trace();
+void resume_gpu_trace();
+void end_gpu_trace_soon();  // only says so: a step that begins from now on may end outside
+
 // Writes the complete records to the file. A thread of the collector calls it now and then.
 void flush_gpu_trace();
 

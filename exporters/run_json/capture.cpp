@@ -15,8 +15,9 @@ void fields(auto& io, Ref<decltype(io), StageSlowdown> s) {
   io.code("profiler", s.profiler, "whose passes are compared with unprofiled ones",
           {PassKind::kNsys, PassKind::kCollector, PassKind::kNcu});
   io("stage", s.stage, "name");
-  io("bare_ns", s.bare_ns, "the median window of each unprofiled pass");
-  io("profiled_ns", s.profiled_ns, "of each profiled pass");
+  io("bare_ns", s.bare_ns,
+     "the median window of each unprofiled pass; with capture.duty of the untraced windows beside each row of traced ones");
+  io("profiled_ns", s.profiled_ns, "of each profiled pass; with capture.duty of each such row");
   io("slowdown", s.slowdown, "0.07: 7 % slower; null: not known", kAnySign);
   io("low", s.low, "95 % interval of it", kAnySign);
   io("high", s.high, "95 % interval of it", kAnySign);
@@ -212,6 +213,22 @@ void fields(auto& io, Ref<decltype(io), Coverage> c) {
   io("devices", c.devices, "by GPU and process");
 }
 
+void fields(auto& io, Ref<decltype(io), SampledStage> s) {
+  io("stage", s.stage, "name");
+  io("windows", s.windows, "in the whole capture, warm-up left out");
+  io("traced", s.traced, "whose figures this run has");
+  io("always", s.always, "traced because they came first, and left out because enough others were drawn");
+  io("unseen", s.unseen, "traced and left out: the GPU may have run work that was launched before");
+  io("rows", s.rows, "of traced windows that follow each other; each row was drawn by itself");
+  io("wall_ns", s.wall_ns, "mean of the traced windows; null: none");
+  io("wall_error", s.wall_error,
+     "half of the 95 % interval of the mean of all windows ÷ wall_ns, by how far rows differ; null: too few rows, or all were traced");
+  io("untraced_ns", s.untraced_ns, "mean of the windows that were not traced; null: none");
+  io("gpu_ns", s.gpu_ns, "GPU time that a traced window launches, the mean; null: not captured");
+  io("gpu_error", s.gpu_error, "of gpu_ns, as wall_error");
+  io("gpu_total_ns", s.gpu_total_ns, "GPU time of all windows: extrapolated from the traced ones, within gpu_error; null: not known");
+}
+
 void fields(auto& io, Ref<decltype(io), ClockFit> c) {
   io("error_ns", c.error_ns, "they are apart by at most this; null: not known");
   io("launch_slack_ns", c.launch_slack_ns, "least time from a launching call to its kernel; null: not known", kAnySign);
@@ -285,6 +302,7 @@ void capture_fields(auto& io, Ref<decltype(io), Run> run) {
     if (run.timeline) check_names(io, *run.timeline);
   io("activity", run.activity, "what the GPU did over the capture, sampled and made small; empty: not sampled");
   io("coverage", run.coverage, "what of the GPU's time is explained, and what is not");
+  io("sampled", run.sampled, "by stage, which of its windows were traced (capture.duty); empty: all");
   io("clock", run.clock, "how well CPU and GPU times fit each other, from what the capture holds");
   io("import_stats", run.import_stats, "what the importer met");
   io("ncu_rows_damaged", run.ncu_rows_damaged, "likewise, of ncu's CSV");

@@ -6,8 +6,10 @@
 
 #include "model/error.h"
 #include "orchestrator/capture/calibrate.h"
+#include "orchestrator/capture/duty.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/plan_parts.h"
+#include "orchestrator/config/units.h"
 #include "orchestrator/session/session.h"
 
 namespace nl::orchestrator {
@@ -51,6 +53,11 @@ void note_unsampled(Plan& plan) {
   plan.adaptations.push_back(lacks.empty() ? Remark{Code::kNotSampledByNsys} : Remark{Code::kNotSampled, {lacks}});
 }
 
+void note_duty_unused(Plan& plan, const char* tracer) {
+  if (one_in(plan.config.capture.duty).value_or(1) > 1)
+    plan.adaptations.push_back({Code::kDutyByCollectorOnly, {plan.config.capture.duty, tracer}});
+}
+
 void plan_by_nsys(Plan& plan) {
   plan.tracer = Tracer::kNsys;
   plan.why = "nsys was found";
@@ -59,6 +66,7 @@ void plan_by_nsys(Plan& plan) {
     plan.why = instead + "; " + plan.why;
     plan.adaptations.push_back({Code::kTracedByNsysInstead, {cupti_lacks(plan.tools)}});
   }
+  note_duty_unused(plan, "nsys");
   add_nsys_passes(plan);
   add_operator_passes(plan);
   add_calibration_passes(plan);
@@ -74,6 +82,8 @@ void plan_by_cupti(Plan& plan, const std::string& reason, bool preferred) {
     plan.adaptations.push_back({Code::kStallsInsteadOfActivity});
   const bool hides_nodes = choice<GraphDetail>(plan.config.capture.cuda_graphs) == GraphDetail::kGraph;
   if (hides_nodes && plan.config.capture.pc_sampling > 0) plan.adaptations.push_back({Code::kGraphNodesForStalls});
+  if (one_in(plan.config.capture.duty).value_or(1) > 1)
+    for (const auto& [stage, pattern] : unknown_steps(plan.config)) plan.adaptations.push_back({Code::kDutyStepsUnknown, {stage, pattern}});
   add_cupti_passes(plan);
   add_operator_passes(plan);
   add_calibration_passes(plan);

@@ -3,8 +3,10 @@
 
 #include "model/strings.h"
 #include "nvtx/names.h"
+#include "orchestrator/capture/duty.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/plan_parts.h"
+#include "orchestrator/config/units.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -35,6 +37,7 @@ Pass cupti_pass(const Config& config, const Toolset& tools, const fs::path& bund
   Pass pass = collector_pass(config, tools, bundle);
   trace_by_cupti(pass, config, tools);
   pass.purpose = "run the workload with the collector loaded: kernels, copies, CUDA calls (CUPTI) and ranges";
+  if (const int every = one_in(config.capture.duty).value_or(1); every > 1) pass.purpose += fmt::format(", of one step in {}", every);
   set_sampling(pass, config.capture);
   return pass;
 }
@@ -100,6 +103,7 @@ void trace_by_cupti(Pass& pass, const Config& config, const Toolset& tools) {
   env["NL_STAGE_GPU_BUFFER_KB"] = std::to_string(config.capture.buffer_kb);
   env["NL_STAGE_GPU_BUFFERS"] = std::to_string(config.capture.buffers);
   env["NL_STAGE_FLUSH_MS"] = std::to_string(config.capture.flush_ms);
+  for (auto& [name, value] : duty_environment(config)) env[name] = value;
 }
 
 void record_launches(Pass& pass, const Config& config, const Toolset& tools) {

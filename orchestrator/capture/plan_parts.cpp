@@ -167,6 +167,7 @@ Config operator_config(const Config& config) {
   out.nsys.pytorch = "none";  // the marks switch PyTorch's ranges on, in a few windows
   out.nsys.cuda_graph_trace = out.capture.cuda_graphs = "node";
   out.capture.sampling_us = out.capture.pc_sampling = 0;
+  out.capture.duty.clear();  // a few windows are recorded anyway
   return out;
 }
 

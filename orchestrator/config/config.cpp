@@ -212,6 +212,9 @@ void check_together(const Config& config) {
   const bool by_cupti = choice<CounterPreference>(capture.counters) == CounterPreference::kCupti;
   refuse_if(by_cupti && capture.counter_metrics.empty() && capture.replay_metrics.empty(),
             "capture.counters is cupti, but there is no metric to count", "name some in capture.counter_metrics");
+  refuse_if(!capture.duty.empty() && !one_in(capture.duty),
+            fmt::format("capture.duty is '{}', which is no share of the steps", capture.duty),
+            "1/10 traces one step in ten, 1/10000 the fewest");
   refuse_if(!capture.max_size.empty() && bytes_in(capture.max_size).value_or(0) == 0,
             fmt::format("capture.max_size is '{}', which is no size", capture.max_size), "such as 2GB or 500MiB");
   refuse_if(choice<CaptureRange>(config.nsys.capture_range) == CaptureRange::kNvtx && config.nsys.nvtx_capture.empty(),

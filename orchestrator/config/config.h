@@ -70,6 +70,7 @@ struct CaptureOptions {              // which tool traces, and how the collector
   int buffer_kb = 4096;              // of each buffer that CUPTI fills
   int buffers = 64;                  // at most so many of them
   int flush_ms = 1000;               // what a killed process loses
+  std::string duty;                  // "1/10": one step in ten is traced; empty: all
   std::string max_size;              // of the trace, "2GB"; empty: no limit
   // The GPU's counters without ncu. "auto": where ncu is wanted and not there; "cupti": instead of ncu; "off"
   std::string counters = "auto";

@@ -96,6 +96,9 @@ const std::vector<ConfigKey> kCaptureKeys = {
      .least = 1, .most = 1024},
     {NL_KEY(capture, flush_ms), .help = "collector: how often records are written, in ms; a killed process loses those since", .least = 10,
      .most = 60000},
+    {NL_KEY(capture, duty),
+     .help = "collector: trace whole steps, one in so many, drawn at random among those of each kind (prefill, decode, mixed): 1/10; "
+             "the least is 1/10000. Empty or 1/1: all (docs/collector.md#some-of-the-steps)"},
     {NL_KEY(capture, max_size), .help =
                                     "largest trace, such as 2GB or 500MiB; a pass that exceeds it is ended and traced once more with less "
                                     "(docs/capture.md); empty: no limit"},

@@ -47,4 +47,12 @@ std::optional<std::uint64_t> bytes_in(std::string_view text) {
   return static_cast<std::uint64_t>(*bytes);
 }
 
+std::optional<int> one_in(std::string_view text) {
+  int every = 0;
+  if (!text.starts_with("1/")) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), every);
+  if (error != std::errc() || end != text.data() + text.size() || every < 1 || every > 10'000) return std::nullopt;
+  return every;
+}
+
 }  // namespace nl::orchestrator

@@ -307,6 +307,7 @@ void read_loss(const char* at, const format::Head& head, GpuData& gpu) {
 
 void read_session(const char* at, const format::Head& head, GpuData& gpu) {
   gpu.session = true;
+  gpu.session_ns = load<format::GpuSession>(at).time_ns;
   gpu.cupti_version = head.id;
   const auto session = load<format::GpuSession>(at);
   gpu.calls_chosen = static_cast<format::CallChoice>(session.calls);
@@ -323,6 +324,7 @@ bool read_gpu_record(const char* at, const format::Head& head, GpuData& gpu, Dam
     case Kind::kDevice: read_device(at, head, gpu, damage); return true;
     case Kind::kContext: gpu.context_devices[head.id] = load<format::Context>(at).device; return true;
     case Kind::kLoss: read_loss(at, head, gpu); return true;
+    case Kind::kTracing: gpu.tracing.push_back({load<format::Tracing>(at).time_ns, head.id}); return true;
     case Kind::kClockCheck: return true;  // for people who look into a file; the trace itself has more
     case Kind::kGpuBlock:
       Block(at + sizeof(format::GpuBlock), at + head.bytes, load<format::GpuBlock>(at).base_ns, gpu, damage).read();

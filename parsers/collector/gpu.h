@@ -83,8 +83,15 @@ class Numbering {
   std::vector<std::uint32_t> indices_;
 };
 
+struct TracingChange {
+  Ns time_ns = 0;
+  std::uint32_t what = 0;  // kTracingOn …
+};
+
 struct GpuData {
   bool session = false;  // CUPTI recorded, if only nothing
+  Ns session_ns = 0;     // since when
+  std::vector<TracingChange> tracing;
   std::uint32_t cupti_version = 0;
   trace_format::CallChoice calls_chosen = trace_format::CallChoice::kNone;
   bool waits_by_calls = false;  // no wait is recorded but as the call that waited

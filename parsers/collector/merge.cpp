@@ -44,6 +44,13 @@ void sort_by_start(std::vector<Row>& rows, std::vector<std::uint32_t>& nodes) {
   nodes = std::move(sorted_nodes);
 }
 
+template <typename Row>
+Ns last_end(const std::vector<Row>& rows) {
+  Ns last_ns = 0;
+  for (const Row& row : rows) last_ns = std::max(last_ns, row.end_ns());
+  return last_ns;
+}
+
 }  // namespace
 
 StringId GpuMerge::name_of(const GpuData& gpu, std::uint32_t number) {
@@ -150,8 +157,30 @@ void GpuMerge::add_facts(const Part& part) {
   trace_.has_api_data = trace_.has_api_data || part.gpu.calls_chosen != trace_format::CallChoice::kNone;
 }
 
+// Where a process was killed while it was traced, the span ends with what was written of it.
+void GpuMerge::add_traced_spans(const Part& part, Ns last_ns) {
+  if (part.gpu.tracing.empty()) return;
+  if (!trace_.duty) trace_.duty.emplace();
+  std::vector<TracingChange> changes = part.gpu.tracing;
+  std::stable_sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+  if (changes.front().what != trace_format::kTracingOn) changes.insert(changes.begin(), {part.gpu.session_ns, trace_format::kTracingOn});
+  changes.push_back({std::max(last_ns, changes.back().time_ns), trace_format::kTracingOff});
+  std::vector<TracedSpan>& spans = trace_.duty->spans;
+  std::size_t first_open = spans.size();
+  bool begins = false;  // whether steps that begin now are traced
+  for (const TracingChange& change : changes) {
+    const Ns time_ns = change.time_ns - part.origin_ns;
+    if (begins) spans.back().last_begin_ns = time_ns;
+    begins = change.what == trace_format::kTracingOn;
+    if (begins) spans.push_back({time_ns, time_ns, time_ns, part.process});
+    if (change.what != trace_format::kTracingOff) continue;
+    for (; first_open < spans.size(); ++first_open) spans[first_open].end_ns = time_ns;
+  }
+}
+
 void GpuMerge::add_work(GpuData&& gpu, std::uint32_t process, Ns origin_ns, std::vector<std::uint32_t> threads) {
   add_waits_of_calls(gpu);
+  const Ns last_ns = std::max({gpu.session_ns, last_end(gpu.kernels), last_end(gpu.calls)});
   Part part{std::move(gpu), process, origin_ns, std::move(threads)};
   place(part);
   const std::size_t first_kernel = trace_.kernels.size(), first_mem_op = trace_.mem_ops.size();
@@ -161,6 +190,7 @@ void GpuMerge::add_work(GpuData&& gpu, std::uint32_t process, Ns origin_ns, std:
   add_graph_nodes(part, first_kernel, first_mem_op);
   add_devices(part);
   add_facts(part);
+  add_traced_spans(part, last_ns);
   parts_.push_back(std::move(part));
 }
 

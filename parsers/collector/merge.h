@@ -30,6 +30,7 @@ class GpuMerge {
   void add_graph_nodes(Part& part, std::size_t first_kernel, std::size_t first_mem_op);
   void add_devices(Part& part);
   void add_facts(const Part& part);
+  void add_traced_spans(const Part& part, Ns last_ns);
   void keep_calls(Part& part, class CallSieve& sieve);
   std::vector<std::uint32_t> queues_of(const Part& part);
   std::uint32_t shape_of(const GpuShape& shape, const GpuData& gpu);

@@ -44,6 +44,7 @@ std::size_t smallest(Kind kind) {
     case Kind::kWaitStream: return sizeof(format::WaitStream);
     case Kind::kGraphNode: return sizeof(format::GraphNode);
     case Kind::kLaunch: return sizeof(format::Launch);
+    case Kind::kTracing: return sizeof(format::Tracing);
   }
   return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "analysis/account/budget.h"
 #include "analysis/figures/latency/shared_steps.h"
+#include "analysis/staging/traced_steps.h"
 #include "analysis/statistics/time_summary.h"
 
 namespace nl::analysis {
@@ -63,9 +64,14 @@ class LatencyFigures {
     prefill_runs_on_ = prefill_ != kNone && stages[prefill_].runs_on();
     decode_runs_on_ = decode_ != kNone && stages[decode_].runs_on();
     fill_tokens(stages);
-    fill_prefill();
-    fill_tpot();
-    fill_rate();
+    if (has_traced_steps(staged_.trace)) {
+      step_runs_on_ = step_ != kNone && stages[step_].runs_on();
+      fill_by_single_steps();
+    } else {
+      fill_prefill();
+      fill_tpot();
+      fill_rate();
+    }
     if (!batch_unknown_ && batches_.size() == 1) latency_.batch = static_cast<double>(*batches_.begin());
     if (batch_unknown_)
       latency_.notes.emplace_back(
@@ -164,6 +170,20 @@ class LatencyFigures {
         iteration.decode_start_ns = std::min(iteration.decode_start_ns, window.start_ns);
       else if (window.stage != prefill_ && window.start_ns == plan_.spans[window.iteration].start_ns)
         iteration.request_end_ns = std::max(iteration.request_end_ns, window.end_ns);
+    }
+  }
+
+  // Steps that were drawn one by one (capture.duty): the iterations around them are not known.
+  void fill_by_single_steps() {
+    std::vector<Ns> prompts, steps;
+    for (const Window& window : windows_) {
+      if (window.stage == prefill_) prompts.push_back(window.wall_ns());
+      if (window.stage == step_) steps.push_back(window.wall_ns());
+    }
+    if (!prefill_runs_on_ && !prompts.empty()) latency_.prefill = summarise_times(prompts);
+    if (!step_runs_on_ && !steps.empty() && !find_shared_steps(staged_, tokens_).serves) {
+      latency_.tpot = summarise_times(steps);
+      latency_.notes.emplace_back("time per output token is that of a traced step, without what lies between two steps");
     }
   }
 
@@ -290,7 +310,7 @@ class LatencyFigures {
   std::uint32_t prefill_, decode_, step_, request_;
   std::set<std::uint64_t> batches_;  // of the measured windows
   bool batch_unknown_ = false, prompt_unknown_ = false, steps_noted_ = false;
-  bool prefill_runs_on_ = false, decode_runs_on_ = false;
+  bool prefill_runs_on_ = false, decode_runs_on_ = false, step_runs_on_ = false;
 };
 
 }  // namespace

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "analysis/figures/energy/energy.h"
 #include "analysis/figures/overhead/launch_steps.h"
+#include "analysis/figures/overhead/sampled_steps.h"
 #include "analysis/figures/stages/stage_entries.h"
+#include "analysis/staging/traced_steps.h"
 #include "analysis/statistics/confidence.h"
 #include "analysis/statistics/time_summary.h"
 #include "model/words.h"
@@ -185,11 +189,43 @@ void add_tokens(SampledPass& pass, const std::vector<StageEntry>& stages) {
       if (entry.name == stage.stage) stage.tokens_per_window = entry.tokens_per_window;
 }
 
+// Where only some of the steps were traced: of all.
+PassTimes times_of_all_steps(PassKind profiler, const Trace& trace, Ns duration_ns) {
+  PassTimes pass{profiler, {}, duration_ns};
+  std::map<StringId, std::pair<std::vector<Ns>, std::uint64_t>> stages;
+  for (const SampledWindow& window : trace.duty->windows) {
+    auto& [walls, count] = stages[window.stage];
+    ++count;
+    if (!window.warmup) walls.push_back(window.wall_ns);
+  }
+  for (auto& [stage, times] : stages)
+    if (!times.first.empty()) pass.stages.push_back({trace.strings[stage], summarise_times(times.first).median_ns, times.second});
+  return pass;
+}
+
+// Where only some of the steps were traced: traced steps against untraced ones of the same process tell more than passes. What passes tell of
+// these stages is of all steps then.
+void put_turns_first(const Trace& trace, const OverheadRule& rule, Perturbation& result) {
+  std::vector<StageSlowdown> turns = slowdown_by_turns(trace, rule);
+  for (StageSlowdown& row : turns) {
+    judge(row, rule.limit);
+    if (row.verdict == SlowdownVerdict::kOverLimit) add_once(result.notes, row.summary);
+    const auto passes = std::find_if(result.stages.begin(), result.stages.end(),
+                                     [&](const StageSlowdown& each) { return each.stage == row.stage && each.profiler == row.profiler; });
+    if (passes == result.stages.end()) continue;
+    std::erase(result.notes, passes->summary);
+    result.notes.push_back("all steps, traced or not, against unprofiled passes: " + passes->summary);
+    result.stages.erase(passes);
+  }
+  result.stages.insert(result.stages.begin(), turns.begin(), turns.end());
+}
+
 }  // namespace
 
 std::string profiler_words(PassKind profiler) { return (profiler == PassKind::kCollector ? "the " : "") + std::string(key_of(profiler)); }
 
 PassTimes pass_times(PassKind profiler, const StagedTrace& staged, Ns duration_ns) {
+  if (has_traced_steps(staged.trace)) return times_of_all_steps(profiler, staged.trace, duration_ns);
   const StageTable& table = staged.table;
   std::vector<std::vector<Ns>> walls(table.stages().size());
   std::vector<std::uint64_t> counts(table.stages().size(), 0);
@@ -244,6 +280,8 @@ Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& stag
     none.note = !compared ? evidence.overhead_note : "overhead not measured: no GPU work was recorded";
     none.notes = repeats.notes;
     none.calibration = evidence.calibration;
+    put_turns_first(evidence.trace, rule, none);
+    if (!none.stages.empty()) none.note.clear();
     return none;
   }
   const PassKind tracer = tracing_pass(evidence.tracer);
@@ -253,9 +291,17 @@ Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& stag
   if (const Ns ncu_ns = duration_of(evidence, PassKind::kNcu); ncu_ns > 0) passes.push_back({PassKind::kNcu, {}, ncu_ns});
   Perturbation result = compare_passes(passes, rule);
   result.decision = decision_of(result, repeats.end, rule);
+  put_turns_first(evidence.trace, rule, result);
   result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   result.notes.insert(result.notes.end(), repeats.notes.begin(), repeats.notes.end());
   result.calibration = evidence.calibration;
+  return result;
+}
+
+Perturbation overhead_by_turns(const Trace& trace, const OverheadRule& rule) {
+  Perturbation result;
+  result.limit = rule.limit;
+  put_turns_first(trace, rule, result);
   return result;
 }
 

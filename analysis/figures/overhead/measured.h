@@ -26,6 +26,9 @@ Perturbation compare_passes(const std::vector<PassTimes>& passes, const Overhead
 // The overhead of profiling: unprofiled passes against traced ones. A note says why where it was not measured.
 Perturbation measured_overhead(const Evidence& evidence, const StagedTrace& staged, const OverheadRule& rule = {});
 
+// What a trace tells alone: of steps that were traced against those that were not (capture.duty). Empty where all were traced.
+Perturbation overhead_by_turns(const Trace& trace, const OverheadRule& rule);
+
 // The same while the passes are still being run: of those beside the capture so far, and the capture.
 Perturbation overhead_so_far(const Repeats& repeats, PassTimes capture, const StagedTrace& staged, const OverheadRule& rule);
 

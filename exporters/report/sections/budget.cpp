@@ -243,6 +243,7 @@ Section budgets(const Run& run) {
   }
   for (auto& part : {late_launches(run), gpus(run), communication(run)}) out.blocks.insert(out.blocks.end(), part.begin(), part.end());
   add_phases(run, out.blocks);
+  for (auto& block : sampled_steps(run)) out.blocks.push_back(std::move(block));
   add_coverage(run, out.blocks);
   return out;
 }

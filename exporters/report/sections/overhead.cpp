@@ -115,7 +115,8 @@ Section overhead(const Run& run) {
                           fmt::format("{} / {}", slowdown.bare_ns.size(), slowdown.profiled_ns.size()),
                           share_cell(certain(slowdown) ? slowdown.slowdown : std::nullopt), interval_text(slowdown),
                           slowdown.verdict ? Cell(std::string(key_of(*slowdown.verdict))) : text_cell(slowdown.note)});
-  out.blocks = {table, Paragraph{"Passes: unprofiled / profiled." +
+  const char* turns = run.sampled.empty() ? "" : " Where some of the steps were traced: rows of untraced and of traced windows, in turns.";
+  out.blocks = {table, Paragraph{"Passes: unprofiled / profiled." + std::string(turns) +
                                  (run.perturbation.order.empty() ? "" : " Order: " + run.perturbation.order + ".")}};
   if (run.perturbation.decision) add(out.blocks, Paragraph{run.perturbation.decision->summary + "."});
   add(out.blocks, notes(run.perturbation.notes));

@@ -47,6 +47,7 @@ Section import_stats(const Run& run);
 
 Blocks counters(const Run& run);       // a part of the stages
 Blocks late_launches(const Run& run);  // a part of the budgets: what the host did while the GPU waited for launches
+Blocks sampled_steps(const Run& run);  // a part of the budgets; nothing where all steps were traced
 Blocks gpus(const Run& run);           // a part of the budgets; nothing for one GPU that talks to no other
 Blocks communication(const Run& run);  // empty where there is nothing to say
 Blocks iterations(const Run& run);     // empty where there is nothing to say

@@ -295,6 +295,7 @@ FAKE void fake_copy(std::uint64_t bytes, int copy_kind) {
     PeerCopyRecord peer{kMemcpyPeer, 10, 3, 3, 0, bytes, start + 800, start + 1800, 0, 1, 7, 0, 1, 1, 2, correlation, nullptr, 0, 0};
     return write(peer);
   }
+  if (!f.kinds.contains(kMemcpy)) return;
   write(CopyRecord{kMemcpy, static_cast<std::uint8_t>(copy_kind), 1, 3, 0, bytes, start + 800, start + 1800, 0, 1, 7, correlation, 0, 0,
                    nullptr, 0, 0});
 }
@@ -304,6 +305,7 @@ FAKE void fake_set(std::uint64_t bytes) {
   std::uint64_t start = now();
   std::uint32_t correlation = ++fake().correlation;
   call(kDomainRuntime, 51, start, start + 400, correlation);
+  if (!fake().kinds.contains(kMemset)) return;
   write(SetRecord{kMemset, 0, bytes, start + 700, start + 900, 0, 1, 7, correlation, 0, 3, 0, nullptr, 0, 0});
 }
 

@@ -136,6 +136,12 @@ int run(const std::string& mode, int count) {
       pause_ms(10);
     }
   }
+  if (mode == "generate-on-threads") {
+    fake<int>("fake_context", 0);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) threads.emplace_back([&] { generate(2, count); });
+    for (std::thread& thread : threads) thread.join();
+  }
   if (mode == "no-stage") {
     fake<int>("fake_context", 0);
     launches(20);

@@ -758,6 +758,18 @@ Run every_value_run() {
                                      .late_peer_ns = 670,
                                      .transfer_ns = 671,
                                      .last_arrivals = 672}};
+  run.sampled = {SampledStage{.stage = "stage 3101",
+                              .windows = 3102,
+                              .traced = 3103,
+                              .always = 3104,
+                              .unseen = 3105,
+                              .rows = 3106,
+                              .wall_ns = 3107.5,
+                              .wall_error = 0.3108,
+                              .untraced_ns = 3109.5,
+                              .gpu_ns = 3110.5,
+                              .gpu_error = 0.3111,
+                              .gpu_total_ns = 3112.5}};
   run.clock = ClockFit{.error_ns = 465,
                        .launch_slack_ns = 466,
                        .wait_slack_ns = 467,

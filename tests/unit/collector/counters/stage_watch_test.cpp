@@ -42,7 +42,9 @@ std::vector<std::string> taken() { return std::exchange(told, {}); }
 using Told = std::vector<std::string>;
 
 void watch() {
-  static const bool watching = watch_stages("LLM@prefill\n\nLLM@decode_all", &kListener);
+  static const bool watching = watch_stages(
+      "LLM@prefill\n\nLLM@decode_all\nexecute_context_0(0)_generation_*\nexecute_context_*_generation_0(0)\nexecute_context_*\nLLM@step *",
+      &kListener);
   REQUIRE(watching);
   REQUIRE(ranges != nullptr);
   told.clear();
@@ -115,4 +117,31 @@ TEST_CASE("stage watch: started ranges count on every thread until they end, by 
   end(9);
   CHECK_FALSE(in_stage());
   CHECK(taken() == Told{"+prefill 7", "+decode_all 9", "- 7", "- 9"});
+}
+
+TEST_CASE("stage watch: * stands for any text, and the first line that names a range counts") {
+  watch();
+  const auto line_of = [](const char* name, const Text* where = &empty_domain) {
+    const Text words = text(name);
+    return stage_line({&words, where});
+  };
+  CHECK(line_of("execute_context_0(0)_generation_6(6)") == 2);
+  CHECK(line_of("execute_context_0(0)_generation_6(6)", nullptr) == 2);
+  CHECK(line_of("execute_context_2(512)_generation_0(0)") == 3);
+  CHECK(line_of("execute_context_2(512)_generation_6(6)") == 4);
+  CHECK(line_of("execute_context_") == 4);
+  CHECK(line_of("execute_context") == -1);
+  CHECK(line_of("execute_context_2(512)", &domain) == -1);  // its domain is part of its name
+  CHECK(line_of("step 7", &domain) == 5);
+  CHECK(line_of("LLM@step 7") == 5);
+  CHECK(line_of("step", &domain) == -1);
+  CHECK(line_of("prefill", &domain) == 0);
+  CHECK(line_of("prefill *", &domain) == -1);
+  CHECK(stage_line({nullptr, &domain}) == -1);
+
+  push("execute_context_2(512)_generation_6(6)", &empty_domain);
+  push("execute_context_0(0)_generation_6(6)", &empty_domain);
+  pop(&empty_domain);
+  pop(&empty_domain);
+  CHECK(taken() == Told{"+execute_context_2(512)_generation_6(6)", "-"});
 }

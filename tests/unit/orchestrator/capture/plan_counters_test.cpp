@@ -246,6 +246,44 @@ TEST_CASE("activity and stalls are sampled in the collector's own pass, and unde
   CHECK(plan.adaptations[0].code == nl::Code::kNotSampledByNsys);
 }
 
+TEST_CASE("some of the steps are traced in the capture and its repetitions, by the collector only") {
+  auto config = config_for({"python", "./w.py"});
+  config.ncu.enabled = false;
+  config.capture.prefer = "cupti";
+  config.perturbation.repeats = 2;
+  config.mark.automatic = true;
+  config.capture.duty = "1/10";
+  config.stages.map = {{"decode_step", "^step \\[D.*$"}, {"prefill", "prompt"}, {"batch", "^b[0-9]"}};
+  auto plan = nl::orchestrator::make_plan(config, Found{}.tools(), "/b");
+  for (const char* pass : {"collector", "collector-repeat"}) {
+    const auto& env = pass_of(plan, pass).process.env;
+    CHECK(env.at("NL_STAGE_DUTY") == "1/10");
+    const std::string& steps = env.at("NL_STAGE_DUTY_STEPS");
+    CHECK(steps.starts_with("step [D*\n*prompt*\nLLM@decode_step\n"));
+    CHECK(steps.find("\nLLM@prefill\n") != std::string::npos);
+    CHECK(steps.find("\nexecute_context_0(0)_generation_*\nexecute_context_*_generation_0(0)\nexecute_context_*\n") != std::string::npos);
+    const std::string& rows = env.at("NL_STAGE_DUTY_ROW");
+    CHECK(rows.starts_with("16,1,16,"));
+    CHECK(std::count(rows.begin(), rows.end(), ',') == std::count(steps.begin(), steps.end(), '\n'));
+  }
+  CHECK(pass_of(plan, "collector").purpose.find("of one step in 10") != std::string::npos);
+  CHECK(pass_of(plan, "operators").process.env.count("NL_STAGE_DUTY") == 0);
+  CHECK(pass_of(plan, "unprofiled").process.env.count("NL_STAGE_DUTY") == 0);
+  REQUIRE(plan.adaptations.size() == 1);
+  CHECK(plan.adaptations[0] == nl::Remark{nl::Code::kDutyStepsUnknown, {"batch", "^b[0-9]"}});
+
+  config.capture.duty = "1/1";
+  plan = nl::orchestrator::make_plan(config, Found{}.tools(), "/b");
+  CHECK(pass_of(plan, "collector").process.env.count("NL_STAGE_DUTY") == 0);
+  CHECK(plan.adaptations.empty());
+
+  config.capture.duty = "1/10";
+  config.capture.prefer = "nsys";
+  plan = nl::orchestrator::make_plan(config, Found{}.tools(), "/b");
+  REQUIRE(plan.adaptations.size() == 1);
+  CHECK(plan.adaptations[0] == nl::Remark{nl::Code::kDutyByCollectorOnly, {"1/10", "nsys"}});
+}
+
 TEST_CASE("where the collector cannot trace, the plan says so, and that nothing is sampled") {
   auto config = config_for({"./w"});
   config.ncu.enabled = false;

@@ -77,6 +77,7 @@ const std::vector<Effect> kEffects = {
     {"nsys.sample", "system-wide", "deep", "nsys", " --sample=system-wide "},
     {"nsys.cpuctxsw", "process-tree", "deep", "nsys", " --cpuctxsw=process-tree "},
     {"nsys.cuda_graph_trace", "graph", "deep", "nsys", " --cuda-graph-trace=graph "},
+    {"capture.duty", "1/10", "cupti", "collector", " NL_STAGE_DUTY=1/10 "},
     {"nsys.pytorch", "autograd-nvtx", "deep", "nsys", " --pytorch=autograd-nvtx "},
     {"nsys.capture_range", "cudaProfilerApi", "deep", "nsys", " --capture-range=cudaProfilerApi "},
     {"nsys.nvtx_capture", "mine@LLM", "deep", "nsys", " --nvtx-capture=mine@LLM ", "nsys.capture_range=nvtx"},

@@ -40,3 +40,13 @@ TEST_CASE("units: shares") {
     CHECK_FALSE(share_in(wrong));
   }
 }
+
+TEST_CASE("units: one in so many") {
+  CHECK(one_in("1/10") == 10);
+  CHECK(one_in("1/1") == 1);
+  CHECK(one_in("1/10000") == 10'000);
+  for (const char* wrong : {"", "10", "0.1", "2/10", "1/0", "1/-3", "1/10001", "1/10x", "1/ 10", "10%"}) {
+    INFO(wrong);
+    CHECK_FALSE(one_in(wrong));
+  }
+}

@@ -2,6 +2,7 @@
 #include "parsers/collector/trace.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -228,4 +229,47 @@ TEST_CASE("waits of calls: of which kind, and for which stream a thread noted la
   CHECK(told({{1, 5, 8}, {1, 6, 8}}) ==
         "0: 3 89-99 0/0/any " + noted + "8: 3 990-1000 0/0/any 10: 4 140-150 0/0/any 11: 1 140-150 0/0/any ");
   CHECK(told({{1, 5, 8}}, false).empty());
+}
+
+namespace {
+
+// One process from 1000 on, whose last kernel ends at 2000 and whose last call at 1960.
+Trace read_tracing(const std::vector<std::pair<std::uint32_t, Ns>>& changes, Ns session_ns = 1050) {
+  CounterFile file(100, 1000);
+  file.thread(11).string(1, "step").push(1, 1100).pop(1200).thread(0).name(1, "k").name(2, "cudaLaunchKernel");
+  file.add(trace_format::Kind::kGpuSession, trace_format::GpuSession{{}, session_ns, static_cast<std::uint32_t>(CallChoice::kWork), 1}, 26);
+  for (const auto& [what, time_ns] : changes) file.add(trace_format::Kind::kTracing, trace_format::Tracing{{}, time_ns}, what);
+  test::add_block(file, 1000,
+                  packed_record(Tag::kShape, {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}) + packed_record(Tag::kQueue, {0, 0, 1, 7}) +
+                      packed_record(Tag::kThread, {0, 11, 0}) + packed_record(Tag::kFunction, {0, 2, 2}) + kLateKernel +
+                      packed_record(Tag::kCall, {0, 0, zigzag(900), 60, zigzag(1)}));
+  const test::Folder folder;
+  return read_collector_traces({folder.file("trace", file.whole())});
+}
+
+using SpanTimes = std::vector<std::tuple<Ns, Ns, Ns>>;  // start, last begin, end
+
+SpanTimes spans_of(const Trace& trace) {
+  SpanTimes times;
+  if (trace.duty)
+    for (const TracedSpan& span : trace.duty->spans) times.emplace_back(span.start_ns, span.last_begin_ns, span.end_ns);
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("merge: when a process was traced, by its own records") {
+  using trace_format::kTracingEnds, trace_format::kTracingOff, trace_format::kTracingOn;
+  CHECK_FALSE(read_tracing({}).duty);
+  // From the session on, since the first change is not that it begins.
+  CHECK(spans_of(read_tracing({{kTracingOff, 1300}})) == SpanTimes{{50, 300, 300}});
+  CHECK(spans_of(read_tracing({{kTracingOff, 1060}, {kTracingOn, 1400}, {kTracingOff, 1500}})) == SpanTimes{{50, 60, 60}, {400, 500, 500}});
+  // What begins after 1400 may end outside.
+  CHECK(spans_of(read_tracing({{kTracingEnds, 1400}, {kTracingOff, 1500}})) == SpanTimes{{50, 400, 500}});
+  // Chosen again before it was off: both are traced to the same end.
+  CHECK(spans_of(read_tracing({{kTracingEnds, 1400}, {kTracingOn, 1450}, {kTracingEnds, 1480}, {kTracingOff, 1500}})) ==
+        SpanTimes{{50, 400, 500}, {450, 480, 500}});
+  // Killed while it was traced: until the last that was written.
+  CHECK(spans_of(read_tracing({{kTracingOff, 1300}, {kTracingOn, 1700}})) == SpanTimes{{50, 300, 300}, {700, 1000, 1000}});
+  CHECK(spans_of(read_tracing({{kTracingOff, 1300}, {kTracingOn, 2100}})) == SpanTimes{{50, 300, 300}, {1100, 1100, 1100}});
 }

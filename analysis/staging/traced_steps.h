@@ -1,0 +1,20 @@
+#pragma once
+
+#include "analysis/staging/iterations.h"
+#include "model/trace.h"
+
+// A capture that traced only some of the steps (capture.duty).
+namespace nl::analysis {
+
+// Leaves out of the trace the ranges that were not traced from their beginning to their end, those of warm-up iterations, and those that
+// begin while the GPU may still run work that was launched before. All windows of the stages are kept in trace.duty with their walls, by
+// which everything else goes. A trace without spans, or one that this was done to, stays as it is.
+void keep_traced_steps(Trace& trace, const WarmupRule& warmup);
+
+// True where that was done: what is left are single steps, no iterations.
+inline bool has_traced_steps(const Trace& trace) { return trace.duty && !trace.duty->windows.empty(); }
+
+// Rows that are needed for an interval, and for leaving out the steps that are always traced because they come first.
+inline constexpr std::size_t kEnoughRows = 5;
+
+}  // namespace nl::analysis

@@ -14,6 +14,7 @@
 #include "analysis/figures/nodes/operator_figures.h"
 #include "analysis/figures/nodes/session_figures.h"
 #include "analysis/figures/overhead/measured.h"
+#include "analysis/figures/serving/serving.h"
 #include "analysis/figures/stages/median_step.h"
 #include "analysis/figures/stages/stage_entries.h"
 #include "analysis/figures/stages/timeline.h"
@@ -214,6 +215,7 @@ Run figures_of(const Evidence& evidence, const Knowledge& knowledge, const Stage
   report_incomplete(run);
   tell_operators(evidence, staged, options.warmup, run);
   tell_counters(evidence, run);
+  run.serving = serving_of(evidence);
   if (evidence.tracer != Tracer::kImport) {
     run.perturbation = measured_overhead(evidence, staged, options.overhead);
     run.energy = measured_energy(evidence, staged, run.kernels, run.stages);

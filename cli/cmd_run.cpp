@@ -28,6 +28,7 @@ void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags) {
                 "print the answer: {run_id, bundle, status, exit_status, ledger, summary, unit, budget, actions, findings, predictions, "
                 "problems, files …}");
   verb.add_flag("--keep-env", flags.keep_env, "leave the workload's environment in the exported SQLite");
+  verb.add_option("--load", flags.loads, kLoadHelp)->allow_extra_args(false)->type_name("FILE");
 }
 
 // For `plan` and `run --dry-run`.
@@ -53,7 +54,9 @@ int run_verb(const RunVerbFlags& flags) {
   if (flags.dry_run) return print_plan(config, flags, flags.json);
   orchestrator::ProcessLauncher launcher;
   runs::LaterRecord later;
-  orchestrator::RunResult result = orchestrator::run_workload({config, flags.out, echo_of(flags), later.keep()}, launcher);
+  orchestrator::RunRequest workload{config, flags.out, echo_of(flags), later.keep()};
+  if (!flags.loads.empty()) workload.read_loads = [&] { return loads_in(flags.loads); };
+  orchestrator::RunResult result = orchestrator::run_workload(workload, launcher);
   return print_result(std::move(result), flags.json, [&](const Run& run) { return later.record(run); });
 }
 

@@ -178,7 +178,14 @@ class Biller {
 
 std::optional<Serving> serving_of(const Evidence& evidence) {
   auto events = serving::read_events(evidence.trace);
-  if (!events) return std::nullopt;
+  if (!events && evidence.loads.empty()) return std::nullopt;
+  if (!events) {  // a client says that it sent requests, and the engine marked none
+    Serving none;
+    none.end_ns = evidence.trace.duration_ns;
+    none.client = evidence.loads.front().arrivals;
+    none.energy_note = "no request is marked";
+    return none;
+  }
   return serving::Biller(evidence, std::move(*events)).bill();
 }
 

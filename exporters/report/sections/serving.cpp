@@ -337,7 +337,7 @@ Section serving(const Run& run) {
   if (!run.serving) return out;
   const Serving& serving = *run.serving;
   if (serving.count == 0) {
-    add(out.blocks, missing("No request was there in the window."));
+    add(out.blocks, missing("No request is marked in the window: the engine had none, or it does not mark them (docs/serving.md)."));
   } else {
     add(out.blocks, Paragraph{load_sentence(serving), Role::kLead});
     add_reasons(serving, out.blocks);

@@ -228,7 +228,7 @@ TEST_CASE("bill: GPU time is of the step that launched it, and a step of one tok
   CHECK(serving.step_floor == 10);
   CHECK(request(serving, 1).gpu == ServingCost{27, 4 + 25});  // 3 of 4 tokens of 36 and of 5, and five steps alone
   CHECK(request(serving, 2).gpu == ServingCost{9, 1});
-  CHECK(request(serving, 2).step == ServingCost{2, 3});  // a quarter of 10 and of 10, with the rest
+  CHECK(request(serving, 2).step == ServingCost{2, 2});  // a quarter of 10 and of 10, without the rest
   CHECK(serving.workers[0].shared_ns == 60);
 }
 
@@ -319,4 +319,14 @@ TEST_CASE("bill: records of another clock, or without names, say so") {
   CHECK(state(LoadClock::kNone, true, true) == NetworkState::kNoClock);
   CHECK(state(LoadClock::kEpoch, true, true) == NetworkState::kNoClock);  // the capture has no UTC
   CHECK(state(LoadClock::kMonotonic, false, true) == NetworkState::kNoIds);
+}
+
+TEST_CASE("bill: a client's records without a marked request are a window without any") {
+  ServingTrace trace;
+  trace.trace.duration_ns = 500;
+  trace.evidence.loads = {client(0)};
+  const Serving serving = trace.bill();
+  CHECK(serving.count == 0);
+  CHECK(serving.window_ns() == 500);
+  CHECK(serving.tail.requests.empty());
 }

@@ -317,8 +317,8 @@ inline constexpr auto kKeys<CompareFigure> = std::to_array<std::string_view>({"w
                                                                               "power",
                                                                               "host_wait"});
 template <>
-inline constexpr auto kKeys<KernelPairing> = std::to_array<std::string_view>({"none", "exact", "structure", "root", "tokens", "shape",
-                                                                              "rank"});
+inline constexpr auto kKeys<KernelPairing> =
+    std::to_array<std::string_view>({"none", "exact", "structure", "root", "tokens", "shape", "rank"});
 template <>
 inline constexpr auto kKeys<KernelRelation> = std::to_array<std::string_view>({"same", "renamed", "fused", "split", "added", "removed"});
 template <>

@@ -35,7 +35,7 @@ struct ExpectationSource {
 // A part of what was run, by its key in the file.
 struct WorkloadFact {
   IdentityPart part;
-  std::string ExpectationSource::*value;
+  std::string ExpectationSource::* value;
   std::string_view key() const { return key_of(part); }
 };
 inline constexpr std::array<WorkloadFact, 7> kWorkloadFacts = {{{IdentityPart::kProgram, &ExpectationSource::program},

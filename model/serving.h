@@ -30,9 +30,8 @@ enum class ServingPart : std::uint8_t {
 };
 inline constexpr std::size_t kServingParts = 10;
 template <>
-inline constexpr auto kKeys<ServingPart> = std::to_array<std::string_view>({"queue", "prefill", "decode", "interference", "undivided",
-                                                                            "preemption", "other_steps", "between_steps", "detokenising",
-                                                                            "network"});
+inline constexpr auto kKeys<ServingPart> = std::to_array<std::string_view>(
+    {"queue", "prefill", "decode", "interference", "undivided", "preemption", "other_steps", "between_steps", "detokenising", "network"});
 
 struct ServingTimes {
   std::array<Ns, kServingParts> ns{};
@@ -190,9 +189,9 @@ enum class ServingDamage : std::uint8_t {
   kClientTimes,     // records of the client that contradict the marks
 };
 template <>
-inline constexpr auto kKeys<ServingDamage> = std::to_array<std::string_view>({"unreadable", "twice", "step_cut", "step_without_range",
-                                                                              "steps_overlap", "other_worker", "not_arrived", "backwards",
-                                                                              "client_not_found", "client_times"});
+inline constexpr auto kKeys<ServingDamage> =
+    std::to_array<std::string_view>({"unreadable", "twice", "step_cut", "step_without_range", "steps_overlap", "other_worker",
+                                     "not_arrived", "backwards", "client_not_found", "client_times"});
 
 struct ServingDamaged {
   ServingDamage what = ServingDamage::kUnreadable;

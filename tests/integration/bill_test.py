@@ -29,8 +29,9 @@ class Capture:
         self.folder = tempfile.TemporaryDirectory()
         self.path = pathlib.Path(self.folder.name)
         engine = [sys.executable, SERVE, "--device", "cpu", "--port", "0", "--records", self.path / "records", *flags]
-        command = [NL_STAGE, "run", "--config", "light", "--set", "mark.operators=false", "--out", self.path / "bundle", "--load", self.path / "load.json", "--", *engine]
-        self.process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True)
+        flags = ["--config", "light", "--set", "mark.operators=false", "--out", self.path / "bundle", "--load", self.path / "load.json"]
+        command = list(map(str, [NL_STAGE, "run", *flags, "--", *engine]))
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True)
         self.lines = []
         for line in self.process.stderr:
             self.lines.append(line)
@@ -41,7 +42,8 @@ class Capture:
 
     def load(self, *flags):
         url = f"http://{self.ready['host']}:{self.ready['port']}"
-        done = subprocess.run([NL_STAGE, "load", url, "--out", self.path / "load.json", *map(str, flags)], env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT_S)
+        command = [NL_STAGE, "load", url, "--out", self.path / "load.json", *map(str, flags)]
+        done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT_S)
         assert done.returncode == 0, done.stderr
 
     def leave(self):

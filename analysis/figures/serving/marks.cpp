@@ -9,6 +9,19 @@
 
 #include "nvtx/names.h"
 
+namespace nl {
+
+// The words of the vocabulary.
+enum class ServingMark : std::uint8_t { kRequest, kStep };
+template <>
+inline constexpr auto kKeys<ServingMark> = std::to_array<std::string_view>({"request", "step"});
+enum class RequestEvent : std::uint8_t { kArrived, kQueued, kScheduled, kPreempted, kFirstToken, kFinished, kDetokenised };
+template <>
+inline constexpr auto kKeys<RequestEvent> =
+    std::to_array<std::string_view>({"arrived", "queued", "scheduled", "preempted", "first_token", "finished", "detokenised"});
+
+}  // namespace nl
+
 namespace nl::analysis::serving {
 namespace {
 
@@ -46,12 +59,6 @@ class Fields {
   std::string_view rest_;
 };
 
-RequestEnd reason_of(std::string_view reason) {
-  if (reason == key_of(RequestEnd::kLength)) return RequestEnd::kLength;
-  if (reason == key_of(RequestEnd::kStop)) return RequestEnd::kStop;
-  return reason == key_of(RequestEnd::kCancelled) ? RequestEnd::kCancelled : RequestEnd::kOther;
-}
-
 struct EntryText {
   std::uint64_t id = 0;
   bool prefill = false;
@@ -61,10 +68,10 @@ struct EntryText {
 // 7:prefill:512
 std::optional<EntryText> entry_of(std::string_view text) {
   const auto id = number_of(take_until(text, ':'));
-  const std::string_view kind = take_until(text, ':');
+  const auto kind = from_key<ServingStepKind>(take_until(text, ':'));
   const auto tokens = number_of(text);
-  if (!id || !tokens || (kind != "prefill" && kind != "decode")) return std::nullopt;
-  return EntryText{*id, kind == "prefill", *tokens};
+  if (!id || !tokens || !kind || *kind == ServingStepKind::kMixed) return std::nullopt;
+  return EntryText{*id, *kind == ServingStepKind::kPrefill, *tokens};
 }
 
 // A step as its marks tell it, before its range is known.
@@ -111,9 +118,11 @@ class EventReader {
     constexpr std::string_view kLiteral = "LLM@";
     if (domain.empty() && text.starts_with(kLiteral)) text.remove_prefix(kLiteral.size());
     else if (domain != nvtx::kLlmDomain) return;
-    const std::string_view word = take_until(text, ' ');
-    if (word == "request") take_request(mark, take_until(text, ' '), Fields(text));
-    else if (word == "step") take_step(mark, Fields(text));
+    const auto told_of = from_key<ServingMark>(take_until(text, ' '));
+    if (told_of == ServingMark::kStep) take_step(mark, Fields(text));
+    else if (told_of == ServingMark::kRequest)
+      if (const auto event = from_key<RequestEvent>(take_until(text, ' ')))
+        take_request(mark, *event, Fields(text));  // a newer engine has more
   }
 
   void seen(Ns time_ns) {
@@ -138,37 +147,42 @@ class EventReader {
     if (std::find(threads.begin(), threads.end(), thread) == threads.end()) threads.push_back(thread);
   }
 
-  void take_request(const Mark& mark, std::string_view event, const Fields& fields) {
-    constexpr std::string_view kEvents[] = {"arrived", "queued", "scheduled", "preempted", "first_token", "finished", "detokenised"};
-    if (std::find(std::begin(kEvents), std::end(kEvents), event) == std::end(kEvents)) return;  // a newer engine says more
+  void take_request(const Mark& mark, RequestEvent event, const Fields& fields) {
     seen(mark.time_ns);
     const auto id = fields.number("id");
     if (!id) {
       ++events_.damage[ServingDamage::kUnreadable];
       return;
     }
-    RequestEvents& request = events_.requests[this->request(*id)];
-    if (event == "arrived") {
-      once(request.arrived_ns, mark.time_ns);
-      request.prompt_tokens = fields.number("prompt");
-      request.name = fields["name"];
-    } else if (event == "queued") {
-      once(request.queued_ns, mark.time_ns);
-    } else if (event == "scheduled") {
-      request.scheduled.emplace_back(mark.time_ns, fields.number("again").value_or(0));
-      by_scheduler(mark.thread);
-    } else if (event == "preempted") {
-      request.preempted.emplace_back(mark.time_ns, fields.number("tokens").value_or(0));
-      by_scheduler(mark.thread);
-    } else if (event == "first_token") {
-      once(request.first_token_ns, mark.time_ns);
-    } else if (event == "finished") {
-      once(request.finished_ns, mark.time_ns);
-      request.output_tokens = fields.number("tokens");
-      request.end = reason_of(fields["reason"]);
-    } else {
-      once(request.detokenised_ns, mark.time_ns);
-      events_.any_detokenised = true;
+    add_event(mark, event, fields, events_.requests[request(*id)]);
+  }
+
+  void add_event(const Mark& mark, RequestEvent event, const Fields& fields, RequestEvents& request) {
+    switch (event) {
+      case RequestEvent::kArrived:
+        once(request.arrived_ns, mark.time_ns);
+        request.prompt_tokens = fields.number("prompt");
+        request.name = fields["name"];
+        break;
+      case RequestEvent::kQueued: once(request.queued_ns, mark.time_ns); break;
+      case RequestEvent::kScheduled:
+        request.scheduled.emplace_back(mark.time_ns, fields.number("again").value_or(0));
+        by_scheduler(mark.thread);
+        break;
+      case RequestEvent::kPreempted:
+        request.preempted.emplace_back(mark.time_ns, fields.number("tokens").value_or(0));
+        by_scheduler(mark.thread);
+        break;
+      case RequestEvent::kFirstToken: once(request.first_token_ns, mark.time_ns); break;
+      case RequestEvent::kFinished:
+        once(request.finished_ns, mark.time_ns);
+        request.output_tokens = fields.number("tokens");
+        request.end = fields["reason"].empty() ? RequestEnd::kOther : from_key<RequestEnd>(fields["reason"]).value_or(RequestEnd::kOther);
+        break;
+      case RequestEvent::kDetokenised:
+        once(request.detokenised_ns, mark.time_ns);
+        events_.any_detokenised = true;
+        break;
     }
   }
 

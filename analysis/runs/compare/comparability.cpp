@@ -161,9 +161,7 @@ void add_command(std::vector<Fact>& facts) {
 }
 
 // Queues and batches follow from how many requests come, and from how long they are.
-void add_load(std::vector<Fact>& facts) {
-  facts.push_back(identity_fact(DifferenceCode::kLoad, Severity::kHigh, "", IdentityPart::kLoad));
-}
+void add_load(std::vector<Fact>& facts) { facts.push_back(identity_fact(DifferenceCode::kLoad, Severity::kHigh, "", IdentityPart::kLoad)); }
 
 void add_stages(const Sides& sides, std::vector<Fact>& facts) {
   using enum DifferenceCode;

@@ -39,7 +39,7 @@ Value code_share(const Subject& s) {
   return code(s) != nullptr ? Value::of(code(s)->ns).over(between_time(s).number) : Value::none();
 }
 
-Value text_of_code(const Subject& s, const std::string ServingCode::*member) {
+Value text_of_code(const Subject& s, const std::string ServingCode::* member) {
   if (serving(s) == nullptr) return Value::not_captured();
   return code(s) != nullptr ? Value::of_text(code(s)->*member) : Value::none();
 }

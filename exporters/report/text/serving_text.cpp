@@ -14,7 +14,7 @@ namespace {
 
 using enum ServingPart;
 
-double ns_of(Ns ns) { return static_cast<double>(ns); }
+double nanoseconds(Ns ns) { return static_cast<double>(ns); }
 
 std::string others_text(const Serving& serving, const SlowRequest& slow) {
   std::vector<std::string> named;
@@ -28,7 +28,7 @@ std::string others_text(const Serving& serving, const SlowRequest& slow) {
 }
 
 std::string cause_text(const Serving& serving, const SlowRequest& slow) {
-  const std::string time = time_text(ns_of(slow.cause_ns));
+  const std::string time = time_text(nanoseconds(slow.cause_ns));
   switch (slow.cause) {
     case kQueue: return fmt::format("{} in the queue before its first step: no blocks or no place in the batch were free", time);
     case kPrefill: return fmt::format("{} in the prefill of its own prompt, beside which other requests share the steps", time);
@@ -95,7 +95,7 @@ std::string code_text(const ServingCode& code) {
 std::string reason_text(const Serving& serving, const SlowRequest& slow) {
   const ServingRequest* request = request_of(serving, slow.id);
   std::string out = fmt::format("Request {} took {}", request != nullptr ? request_text(*request) : std::to_string(slow.id),
-                                time_text(ns_of(slow.latency_ns)));
+                                time_text(nanoseconds(slow.latency_ns)));
   if (slow.slower_than_peers)
     return out + fmt::format("; {} of like sizes take {}. The difference is {}.", plural(slow.peers, "request"),
                              time_text(*slow.peer_median_ns), cause_text(serving, slow));
@@ -141,8 +141,8 @@ std::string network_text(const Serving& serving) {
 }
 
 std::string load_sentence(const Serving& serving) {
-  const double seconds = ns_of(serving.window_ns()) * 1e-9;
-  std::string out = fmt::format("In {} {} arrived", time_text(ns_of(serving.window_ns())), plural(serving.arrived, "request"));
+  const double seconds = nanoseconds(serving.window_ns()) * 1e-9;
+  std::string out = fmt::format("In {} {} arrived", time_text(nanoseconds(serving.window_ns())), plural(serving.arrived, "request"));
   if (serving.arrived > 1 && seconds > 0) out += fmt::format(", {} a second", figure_text(static_cast<double>(serving.arrived) / seconds));
   out += fmt::format("; {} began and ended in the window.", count_text(serving.whole));
   if (serving.began_before + serving.ended_after > 0)

@@ -53,11 +53,11 @@ SlowRequest only_slow(const Serving& serving) {
 
 TEST_CASE("slow requests: each cause is found against requests of like sizes") {
   const std::vector<std::pair<SteadyServer::Odd, ServingPart>> causes = {{{.queue = 60 * kMilli}, ServingPart::kQueue},
-                                                                   {{.prefill = 60 * kMilli}, ServingPart::kPrefill},
-                                                                   {{.between = 20 * kMilli}, ServingPart::kBetweenSteps},
-                                                                   {{.decode = 30 * kMilli}, ServingPart::kDecode},
-                                                                   {{.detokenising = 60 * kMilli}, ServingPart::kDetokenising},
-                                                                   {{.preempted = 60 * kMilli}, ServingPart::kPreemption}};
+                                                                         {{.prefill = 60 * kMilli}, ServingPart::kPrefill},
+                                                                         {{.between = 20 * kMilli}, ServingPart::kBetweenSteps},
+                                                                         {{.decode = 30 * kMilli}, ServingPart::kDecode},
+                                                                         {{.detokenising = 60 * kMilli}, ServingPart::kDetokenising},
+                                                                         {{.preempted = 60 * kMilli}, ServingPart::kPreemption}};
   for (const auto& [odd, cause] : causes) {
     const Serving serving = SteadyServer().serve_all(odd);
     const SlowRequest slow = only_slow(serving);

@@ -24,7 +24,7 @@ struct Life {
   std::uint32_t worker = kNoWorker;
   std::vector<OwnStep> own;     // by time
   Ns start_ns = 0, end_ns = 0;  // within the window
-  Ns left_ns = 0;               // the scheduler has nothing to do with it from then on; not after end_ns
+  Ns left_ns = 0;               // the scheduler has let it go; not after end_ns
   bool began_before = false;    // the window
   bool ended_after = false;
   bool runs_at_start = false;  // it was in no queue as the window began

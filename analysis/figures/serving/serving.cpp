@@ -168,9 +168,9 @@ class Biller {
   Events events_;
   Window window_;
   Serving out_;
-  std::vector<Life> lives_;               // by request,
-  std::vector<ServingRequest> requests_;  // likewise, until they are listed,
-  SpansByRequest spans_;                  // and likewise
+  std::vector<Life> lives_;               // by request
+  std::vector<ServingRequest> requests_;  // by request, until they are listed
+  SpansByRequest spans_;                  // by request
 };
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST_CASE("bill: interference is what a step takes above steps of as many decode
   trace.arrived(2, 75, 500);
   trace.step("1:decode:1,2:prefill:400", 80, 200);
   trace.step("2:prefill:100", 200, 230);  // the first has to wait
-  trace.step("2:decode:1", 230, 240);     // likewise, and nothing of that is a prompt
+  trace.step("2:decode:1", 230, 240);     // it has to wait, and nothing of that is a prompt
   trace.step("1:decode:1", 245, 255);
   trace.finished(1, 255);
   trace.finished(2, 256);

@@ -13,11 +13,12 @@ namespace {
 constexpr std::size_t kMostCode = 12;
 constexpr std::size_t kMostPieces = 500;  // of one gap
 
+// Engines name the threads of their processes ("nl-serve schedu"), which all run one executable ("python3.11").
 std::string process_name(const Trace& trace, std::uint32_t thread) {
   if (thread >= trace.threads.size()) return {};
   const std::uint32_t process = trace.threads[thread].process;
-  if (process >= trace.processes.size()) return {};
-  return trace.processes[process].name.empty() ? trace.threads[thread].name : trace.processes[process].name;
+  if (!trace.threads[thread].name.empty() || process >= trace.processes.size()) return trace.threads[thread].name;
+  return trace.processes[process].name;
 }
 
 // Of what `spans` cover what `holes` do not; both by time, none touching another.

@@ -28,7 +28,6 @@ void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags) {
                 "print the answer: {run_id, bundle, status, exit_status, ledger, summary, unit, budget, actions, findings, predictions, "
                 "problems, files …}");
   verb.add_flag("--keep-env", flags.keep_env, "leave the workload's environment in the exported SQLite");
-  verb.add_option("--load", flags.loads, kLoadHelp)->allow_extra_args(false)->type_name("FILE");
 }
 
 // For `plan` and `run --dry-run`.
@@ -80,6 +79,7 @@ void add_run(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<RunVerbFlags>();
   CLI::App* verb = app.add_subcommand("run", "Profile a workload: trace it, then measure its top kernels; leaves one bundle");
   add_run_verb_flags(*verb, *flags);
+  verb->add_option("--load", flags->loads, kLoadHelp)->allow_extra_args(false)->type_name("FILE");
   verb->footer(
       "The workload runs once under nsys and once or twice under ncu, each time with an empty standard input. Where one\n"
       "of them is missing, or with --config cupti, the collector traces and measures instead (CUPTI). A deep run repeats\n"

@@ -116,7 +116,7 @@ void add_latencies(const Serving& serving, Blocks& blocks) {
   if (serving.latencies.empty()) return;
   blocks.push_back(Heading{"Latencies", "serving-latencies"});
   add(blocks, latency_table(serving));
-  blocks.push_back(caption("From arrival at the server; in brackets the 95 % interval. p90 needs 20 requests and p99 needs 100."));
+  add(blocks, Paragraph{"From arrival at the server; in brackets the 95 % interval. p90 needs 20 requests and p99 needs 100."});
   blocks.push_back(Figure(latency_curve(serving.latencies.back())));
   blocks.push_back(caption("The whole request by quantiles, with their 95 % intervals where there are enough requests."));
   blocks.push_back(Figure(growth_chart(serving)));
@@ -165,7 +165,7 @@ void add_bill(const Serving& serving, Blocks& blocks) {
   }
   table.foot.push_back({"all requests inside the window", time_cell(ns_of(serving.times.total())), kNoValue, kNoValue, kNoValue, kNoValue});
   add(blocks, std::move(table));
-  blocks.push_back(caption("Parts do not overlap, and add up to the time of all requests inside the window to the nanosecond."));
+  add(blocks, Paragraph{"Parts do not overlap, and add up to the time of all requests inside the window to the nanosecond."});
   add(blocks, Paragraph{network_text(serving)});
 }
 

@@ -12,12 +12,12 @@ ServingTimes every_time(Ns first) {
 ServingRequest every_request() {
   return {.id = 7001,
           .name = "name 7002",
-          .worker = 0,
+          .worker = 7003,
           .prompt_tokens = 7004,
           .output_tokens = 7005,
           .end = RequestEnd::kStop,
-          .began_before = false,
-          .ended_after = false,
+          .began_before = true,
+          .ended_after = true,
           .start_ns = 7006,
           .end_ns = 7007,
           .times = every_time(7010),
@@ -35,7 +35,7 @@ ServingRequest every_request() {
 ServingTail every_tail() {
   return {.judged = 7100,
           .judged_times = every_time(7110),
-          .requests = {{.id = 7001,
+          .requests = {{.id = 7130,
                         .latency_ns = 7131,
                         .peers = 7132,
                         .peer_median_ns = 7133.5,
@@ -82,7 +82,7 @@ Serving every_serving() {
                     7252,
                     7253,
                     7254}};
-  serving.longest_steps = {{0, 7262, 7263, 7264, 7265, 7266, 7267, 7268}};
+  serving.longest_steps = {{7261, 7262, 7263, 7264, 7265, 7266, 7267, 7268}};
   serving.step_floor = 7271;
   serving.gpu_floor = 7272;
   serving.gpu_step_ns = 7273;
@@ -91,10 +91,10 @@ Serving every_serving() {
   serving.energy_note = "energy_note 7276";
   serving.between_code = {
       {"range 7281", "process 7282", 7283, HostFrame{"function 7284", "file 7285", "module 7286", 7287, 7288, "source 7289"}}};
-  serving.latencies = {{ServingLatency::Figure::kTotal, 7291, 7292.5, {{0.5, 7294.5, 7293.5, 7295.5}}}};
+  serving.latencies = {{ServingLatency::Figure::kTotal, 7291, 7292.5, {{0.7293, 7294.5, 7293.5, 7295.5}}}};
   serving.series = {7301, 7302, {7303.5}, {7304.5}, {7305.5}, {7306.5}};
   serving.tail = every_tail();
-  serving.tracks = {{7001, {{7312, 7313, ServingPart::kDetokenising}}}};
+  serving.tracks = {{7311, {{7312, 7313, ServingPart::kDetokenising}}}};
   serving.client = LoadArrivals{ArrivalKind::kGamma, 7321.5, 7322.5, 7323, 7324};
   serving.network = NetworkState::kJoined;
   serving.joined = 7331;

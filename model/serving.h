@@ -172,7 +172,7 @@ struct ServingTail {
   std::vector<SlowRequest> requests;
   std::vector<ServingCause> causes;  // of all of them, the most time first
   Ns latency_ns = 0;                 // of all of them
-  ServingTimes times;                // likewise
+  ServingTimes times;                // of the slowest, by part
 };
 
 // What is wrong with marks and records: counted, and nothing else is done with it.

@@ -15,6 +15,7 @@
 #include "analysis/figures/nodes/session_figures.h"
 #include "analysis/figures/overhead/measured.h"
 #include "analysis/figures/overhead/sampled_steps.h"
+#include "analysis/figures/serving/serving.h"
 #include "analysis/figures/stages/median_step.h"
 #include "analysis/figures/stages/stage_entries.h"
 #include "analysis/figures/stages/timeline.h"
@@ -219,6 +220,7 @@ Run figures_of(const Evidence& evidence, const Knowledge& knowledge, const Stage
   tell_operators(evidence, staged, options.warmup, run);
   tell_counters(evidence, run);
   if (evidence.tracer == Tracer::kImport) run.perturbation = overhead_by_turns(evidence.trace, options.overhead);
+  run.serving = serving_of(evidence);
   if (evidence.tracer != Tracer::kImport) {
     run.perturbation = measured_overhead(evidence, staged, options.overhead);
     run.energy = measured_energy(evidence, staged, run.kernels, run.stages);

@@ -12,7 +12,7 @@ namespace {
 
 struct ImportFlags {
   std::string out, name, config, model, ledger;
-  std::vector<std::string> files, rules, sets;
+  std::vector<std::string> files, rules, sets, loads;
   std::map<std::string, std::vector<std::string>> of_format;
   bool copy = false, keep_env = false, json = false;
 };
@@ -28,6 +28,7 @@ int import(const ImportFlags& flags) {
   request.config = orchestrator::load_config(config);
   for (const auto& [format, files] : flags.of_format) request.files[format].assign(files.begin(), files.end());
   for (const auto& file : flags.files) orchestrator::add_input(file, request);
+  request.loads = loads_in(flags.loads);
   request.out = flags.out;
   request.copy = flags.copy;
   orchestrator::ProcessLauncher launcher;
@@ -55,6 +56,7 @@ void add_import(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--model", flags->model, "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json")
       ->type_name("MODEL");
   verb->add_option("--set", flags->sets, "set one key; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
+  verb->add_option("--load", flags->loads, kLoadHelp)->allow_extra_args(false)->type_name("FILE");
   verb->add_option("--ledger", flags->ledger, kLedgerHelp)->type_name("PATH|URL");
   verb->add_flag("--copy", flags->copy, "copy the export into the bundle, with its environment blanked");
   verb->add_flag("--keep-env", flags->keep_env, "do not blank that copy");
@@ -69,6 +71,7 @@ void add_import(CLI::App& app, std::function<int()>& action) {
       "  nl-stage import --nsys run.nsys-rep --ncu raw.csv --name a100 --set run.top_n_kernels=20\n"
       "  nl-stage import --nsys run.sqlite --ncu prefill.csv decode.csv --out bundle --json\n"
       "  nl-stage import --collector collector/*.nltrace --counters counters/*/*.nltrace --out bundle\n"
+      "  nl-stage import --collector collector/*.nltrace --load load.json --out bundle\n"
       "  nl-stage import --kineto trace.json --model Llama/config.json --out bundle\n"
       "  nl-stage import --trtexec profile.json layers.json --out bundle");
   verb->callback([flags, &action] { action = [flags] { return import(*flags); }; });

@@ -53,7 +53,9 @@ int run_verb(const RunVerbFlags& flags) {
   if (flags.dry_run) return print_plan(config, flags, flags.json);
   orchestrator::ProcessLauncher launcher;
   runs::LaterRecord later;
-  orchestrator::RunResult result = orchestrator::run_workload({config, flags.out, echo_of(flags), later.keep()}, launcher);
+  orchestrator::RunRequest workload{config, flags.out, echo_of(flags), later.keep()};
+  if (!flags.loads.empty()) workload.read_loads = [&] { return loads_in(flags.loads); };
+  orchestrator::RunResult result = orchestrator::run_workload(workload, launcher);
   return print_result(std::move(result), flags.json, [&](const Run& run) { return later.record(run); });
 }
 
@@ -77,6 +79,7 @@ void add_run(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<RunVerbFlags>();
   CLI::App* verb = app.add_subcommand("run", "Profile a workload: trace it, then measure its top kernels; leaves one bundle");
   add_run_verb_flags(*verb, *flags);
+  verb->add_option("--load", flags->loads, kLoadHelp)->allow_extra_args(false)->type_name("FILE");
   verb->footer(
       "The workload runs once under nsys and once or twice under ncu, each time with an empty standard input. Where one\n"
       "of them is missing, or with --config cupti, the collector traces and measures instead (CUPTI). A deep run repeats\n"

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/workload_words.h"
+#include "load/results.h"
 #include "model/error.h"
 #include "orchestrator/config/units.h"
 
@@ -61,6 +62,13 @@ std::vector<std::string> session_sets(const SessionFlags& flags, const std::stri
   set("threads", flags.threads);
   set("seed", flags.seed);
   return sets;
+}
+
+std::vector<LoadRun> loads_in(const std::vector<std::string>& files) {
+  std::vector<LoadRun> loads;
+  for (const std::string& file : files)
+    for (LoadRun& load : load::read_results(file)) loads.push_back(std::move(load));
+  return loads;
 }
 
 double seconds_of(const std::string& time) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "model/load.h"
 #include "orchestrator/config/config.h"
 
 namespace CLI {
@@ -30,8 +31,15 @@ std::vector<std::string> session_sets(const SessionFlags& flags, const std::stri
 struct RunFlags : SessionFlags {
   std::string config = "deep";
   std::string model, out, name, budget, ledger;
-  std::vector<std::string> sets, rules;
+  std::vector<std::string> sets, rules, loads;
 };
+
+inline constexpr const char* kLoadHelp =
+    "what a client of the server recorded meanwhile (nl-stage load --out, or another load generator's file): joined by X-Request-Id; "
+    "repeatable";
+
+// The loads in these files. Throws Error(kInput) where one is none.
+std::vector<LoadRun> loads_in(const std::vector<std::string>& files);
 
 double seconds_of(const std::string& time);  // "90s"; Error(kUsage) where it is not a time
 

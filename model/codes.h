@@ -483,7 +483,8 @@ enum class CaptureNeed : std::uint8_t {
   kCounters,
   kSampling,
   kHostStacks,
-  kWhole
+  kWhole,
+  kRequests,
 };
 
 // Which way a figure improves.

@@ -14,7 +14,7 @@
 // made. If A and B are swapped, every change is exactly reversed; a side compared with itself shows no change.
 namespace nl {
 
-inline constexpr const char* kCompareSchemaVersion = "2.1.0";
+inline constexpr const char* kCompareSchemaVersion = "2.2.0";
 inline constexpr const char* kWholeCapture =
     "whole capture";  // used in place of a stage for captures without stages: the GPU time of their kernels
 
@@ -199,6 +199,7 @@ enum class DifferenceCode : std::uint8_t {
   kMixedSide,  // the runs of one side differ among themselves: `subject` says in what, a and b are two of the values
   kInputs,     // names, types and shapes of what a model file is given
   kKernels,    // the GPU runs other code; Difference::subject says how much is in common
+  kLoad,       // of a window of serving: Difference::subject says what of it
 };
 
 // Where the sides differ in what they should have in common.
@@ -321,10 +322,11 @@ inline constexpr auto kKeys<KernelPairing> =
 template <>
 inline constexpr auto kKeys<KernelRelation> = std::to_array<std::string_view>({"same", "renamed", "fused", "split", "added", "removed"});
 template <>
-inline constexpr auto kKeys<DifferenceCode> = std::to_array<std::string_view>(
-    {"gpu",      "gpu_count",  "clocks",          "power_limit", "throttling", "driver",     "cpu",          "version",
-     "backend",  "model",      "precision",       "batch",       "tokens",     "warmup",     "capture_mode", "stage_source",
-     "overhead", "run_status", "no_common_stage", "no_stage",    "command",    "mixed_side", "inputs",       "kernels"});
+inline constexpr auto kKeys<DifferenceCode> =
+    std::to_array<std::string_view>({"gpu",          "gpu_count",    "clocks",   "power_limit", "throttling",      "driver",   "cpu",
+                                     "version",      "backend",      "model",    "precision",   "batch",           "tokens",   "warmup",
+                                     "capture_mode", "stage_source", "overhead", "run_status",  "no_common_stage", "no_stage", "command",
+                                     "mixed_side",   "inputs",       "kernels",  "load"});
 template <>
 inline constexpr auto kKeys<WaterfallPart> = std::to_array<std::string_view>({"kernels", "other_kernels", "bin"});
 

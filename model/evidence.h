@@ -10,6 +10,7 @@
 
 #include "model/codes.h"
 #include "model/counters.h"
+#include "model/load.h"
 #include "model/perturbation.h"
 #include "model/run.h"
 #include "model/session.h"
@@ -92,6 +93,7 @@ struct Evidence {
   std::optional<Remark> counters_missing;  // why a chosen kernel has none
   std::vector<OperatorSource> operators;
   std::optional<ModelSession> session;  // a model file that a backend ran
+  std::vector<LoadRun> loads;           // what clients recorded meanwhile
 
   bool captured_any = false;  // the traced pass left something
   Repeats repeats;

@@ -27,8 +27,8 @@ struct ExpectationSource {
   std::string nl_stage;     // the version that captured
   std::string captured_by;  // capture_mode(): "nsys", "unprofiled"
   std::string model;        // empty: not known
-  std::string architecture = {}, precision = {}, batch = {}, prompt_tokens = {}, program = {},
-              inputs = {};  // what was run; empty: not known
+  std::string architecture = {}, precision = {}, batch = {}, prompt_tokens = {}, program = {}, inputs = {},
+              load = {};  // what was run; empty: not known
   friend bool operator==(const ExpectationSource&, const ExpectationSource&) = default;
 };
 
@@ -38,12 +38,13 @@ struct WorkloadFact {
   std::string ExpectationSource::* value;
   std::string_view key() const { return key_of(part); }
 };
-inline constexpr std::array<WorkloadFact, 6> kWorkloadFacts = {{{IdentityPart::kProgram, &ExpectationSource::program},
+inline constexpr std::array<WorkloadFact, 7> kWorkloadFacts = {{{IdentityPart::kProgram, &ExpectationSource::program},
                                                                 {IdentityPart::kArchitecture, &ExpectationSource::architecture},
                                                                 {IdentityPart::kInputs, &ExpectationSource::inputs},
                                                                 {IdentityPart::kPrecision, &ExpectationSource::precision},
                                                                 {IdentityPart::kBatch, &ExpectationSource::batch},
-                                                                {IdentityPart::kPromptTokens, &ExpectationSource::prompt_tokens}}};
+                                                                {IdentityPart::kPromptTokens, &ExpectationSource::prompt_tokens},
+                                                                {IdentityPart::kLoad, &ExpectationSource::load}}};
 
 // One fact in which the workload of a run differs from that of an expectation.
 struct WorkloadDifference {

@@ -18,6 +18,7 @@ constexpr auto kMeasuring = GlossaryGroup::kMeasuring;
 constexpr auto kConclusions = GlossaryGroup::kConclusions;
 
 constexpr std::string_view kFromTrace = "trace (nsys, collector)";
+constexpr std::string_view kFromMarks = "marks of requests and steps";
 constexpr std::string_view kFromCounters = "counters (ncu, CUPTI)";
 constexpr std::string_view kFromModel = "trace and the model's description";
 constexpr std::string_view kFromNvml = "NVML";
@@ -26,6 +27,18 @@ constexpr std::string_view kUnprofiledRuns = "unprofiled runs";
 constexpr GlossaryEntry kGlossary[] = {
     {kOfWorkload, "stage", "", "", "",
      "a named part of the work, marked by NVTX ranges: prefill, decode, decode_step, or a name of your own", ""},
+    {kOfWorkload, "queue of a request", "ms", kFromMarks, "first step begins − arrived", "a server has it and does not work on it yet",
+     "queue"},
+    {kOfWorkload, "interference", "ms", kFromMarks, "mixed step − median of steps of as many decodes",
+     "what prompts of other requests add to the steps in which a request gets its tokens", ""},
+    {kOfWorkload, "preemption", "ms", kFromMarks, "", "a request's cache blocks were taken: it waits, and computes its tokens again", ""},
+    {kOfWorkload, "time between steps", "ms", kFromMarks, "",
+     "no step of the worker runs although a request waits for one: scheduling, messages, host work", "between steps"},
+    {kOfWorkload, "detokenising", "ms", kFromMarks, "text is made − finished",
+     "turning tokens into text, as far as a request waits for it after its last token", ""},
+    {kOfWorkload, "mixed step", "", "", "", "a step that computes prompts of some requests and tokens of others", ""},
+    {kOfWorkload, "shared part of a step", "ms", kFromMarks, "median of steps with a single token",
+     "what a step costs whatever is in it: weights are read once for all", "shared"},
     {kOfWorkload, "source of a stage", "", "", "",
      "where its windows come from: marked by the workload or by stages.map, ranges of an engine, or inferred from the trace", "inferred"},
     {kOfWorkload, "window", "ms", kFromTrace, "end - start of one range", "one execution of a stage", "Windows|n"},

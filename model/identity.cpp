@@ -72,6 +72,43 @@ std::string prompt_tokens_of(const Run& run) {
   return {};
 }
 
+// "4.1 requests/s, prompts of 130, answers of 32"; "8 users, …" of clients that wait for their answers. What the client says counts, else
+// what came.
+std::string load_of(const Run& run) {
+  if (!run.serving || run.serving->arrived == 0 || run.serving->window_ns() <= 0) return {};
+  const Serving& serving = *run.serving;
+  const auto arrived = static_cast<double>(serving.arrived);
+  const std::uint64_t ended = serving.count - serving.ended_after;
+  const double answer = ended > 0 ? static_cast<double>(serving.output_tokens) / static_cast<double>(ended) : 0;
+  const std::string lengths =
+      fmt::format("prompts of {:.4g}, answers of {:.4g}", static_cast<double>(serving.prompt_tokens) / arrived, answer);
+  if (serving.client && serving.client->concurrency) return fmt::format("{} users, {}", *serving.client->concurrency, lengths);
+  const double measured = arrived / (static_cast<double>(serving.window_ns()) * 1e-9);
+  const double rate = serving.client && serving.client->rate_per_s ? *serving.client->rate_per_s : measured;
+  return fmt::format("{:.4g} requests/s, {}", rate, lengths);
+}
+
+constexpr double kSameLoad = 0.1;  // Poisson arrivals differ by so much between two windows of 100 requests
+
+// By their words, and by their numbers where these differ by a tenth or more.
+bool same_load(std::string_view a, std::string_view b) {
+  const auto number = [](std::string_view& text) {
+    const std::size_t start = std::min(text.find_first_of("0123456789"), text.size());
+    const std::string_view words = text.substr(0, start);
+    text.remove_prefix(start);
+    const std::size_t end = std::min(text.find_first_not_of("0123456789.e+-"), text.size());
+    const double value = std::strtod(std::string(text.substr(0, end)).c_str(), nullptr);
+    text.remove_prefix(end);
+    return std::pair(words, value);
+  };
+  while (!a.empty() || !b.empty()) {
+    const auto [words_a, of_a] = number(a);
+    const auto [words_b, of_b] = number(b);
+    if (words_a != words_b || std::abs(of_a - of_b) > kSameLoad * std::max(of_a, of_b)) return false;
+  }
+  return true;
+}
+
 // Of a type that has no code its text.
 std::string precision_text(DataType type, const std::string& text) {
   if (type == DataType::kNone) return {};
@@ -124,11 +161,13 @@ WorkloadIdentity identity_of(const Run& run) {
   identity[kBatch] = batch_of(run);
   identity[kPromptTokens] = prompt_tokens_of(run);
   identity[kOutputTokens] = model_attribute(run, "decode_tokens");
+  identity[kLoad] = load_of(run);
   return identity;
 }
 
 bool same_part(IdentityPart part, const std::string& a, const std::string& b) {
   if (a == b) return true;
+  if (part == kLoad) return same_load(a, b);
   if (is_precision(part)) return data_type_of(a) != DataType::kOther && data_type_of(a) == data_type_of(b);
   if (!is_length(part)) return false;
   const double of_a = std::strtod(a.c_str(), nullptr), of_b = std::strtod(b.c_str(), nullptr);
@@ -140,7 +179,7 @@ std::string identity_key(const WorkloadIdentity& identity) {
   for (std::size_t i = 0; i < kIdentityParts; ++i) {
     const auto part = static_cast<IdentityPart>(i);
     const bool by_digest = part == kModel && !identity[kDigest].empty();
-    if (!identity[part].empty() && !by_digest)
+    if (!identity[part].empty() && !by_digest && part != kLoad)  // no two windows have quite the same
       all += fmt::format("{}={}\n", key_of(part), is_length(part) ? near_length(identity[part]) : identity[part]);
   }
   return all.empty() ? "" : stable_hash_text(all, 16);

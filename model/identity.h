@@ -26,11 +26,12 @@ enum class IdentityPart : std::uint8_t {
   kBatch,
   kPromptTokens,
   kOutputTokens,
+  kLoad,  // of a server: how requests come, and how long they are
 };
 template <>
 inline constexpr auto kKeys<IdentityPart> =
     std::to_array<std::string_view>({"program", "arguments", "model", "digest", "architecture", "shape", "inputs", "precision",
-                                     "compute_precision", "batch", "prompt_tokens", "output_tokens"});
+                                     "compute_precision", "batch", "prompt_tokens", "output_tokens", "load"});
 
 inline constexpr std::size_t kIdentityParts = kKeys<IdentityPart>.size();
 

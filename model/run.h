@@ -19,6 +19,7 @@
 #include "model/precision.h"
 #include "model/prediction.h"
 #include "model/rule.h"
+#include "model/serving.h"
 #include "model/session.h"
 #include "model/stage.h"
 #include "model/time.h"
@@ -256,6 +257,7 @@ struct Run {
   Iterations iterations;
   std::optional<MedianStep> median_step = {};  // of the stage that is the unit of the program; empty: it has no window, until format 3.7
   Latency latency;
+  std::optional<Serving> serving = {};              // empty: no marks of requests, until format 3.8
   std::optional<std::vector<KernelEntry>> kernels;  // empty optional: not captured
   std::optional<Remark> kernels_note;               // why there are none
   std::vector<Communication> communication;         // of the whole capture, by GPU, process and kind

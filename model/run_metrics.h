@@ -29,7 +29,7 @@ template <>
 inline constexpr auto kKeys<FigureUnit> = std::to_array<std::string_view>({"ms", "µs", "tokens/s", "", "", "", "J"});
 
 // The part of a run that has a figure: where rules point to, and the section of a comparison.
-enum class RunPart : std::uint8_t { kSelf, kLatency, kEfficiency, kEnergy, kClocks };
+enum class RunPart : std::uint8_t { kSelf, kLatency, kEfficiency, kEnergy, kClocks, kServing };
 
 struct MetricSubject {
   const Run& run;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 
 #include "model/headline.h"
@@ -106,6 +107,24 @@ Figure inference(Of of) {
 
 Figure load(Of of) { return of.run.session ? Figure(static_cast<double>(of.run.session->load_ns)) : std::nullopt; }
 
+// Of the requests of a window of serving: what so many of them do not exceed.
+template <ServingLatency::Figure Which, int Percent>
+Figure request_quantile(Of of) {
+  if (!of.run.serving) return std::nullopt;
+  for (const ServingLatency& latency : of.run.serving->latencies)
+    for (const ServingLatency::Quantile& each : latency.quantiles)
+      if (latency.figure == Which && std::abs(each.share * 100 - Percent) < 0.01) return each.ns;
+  return std::nullopt;
+}
+
+// Of a request that began and ended in the window, on average.
+template <ServingPart Part>
+Figure request_part(Of of) {
+  if (!of.run.serving) return std::nullopt;
+  const ServingTail& tail = of.run.serving->tail;
+  return ratio(static_cast<double>(tail.judged_times[Part]), static_cast<double>(tail.judged));
+}
+
 constexpr auto kTable = [] {
   using enum RunMetricScope;
   using enum FigureUnit;
@@ -119,6 +138,10 @@ constexpr auto kTable = [] {
   // Rows that differ in little: of the times that requests are judged by, and of the bins of a stage's budget.
   const auto latency_row = [](auto key, auto title, auto help, auto read, FigureUses uses = {}) {
     return Row(kRun, key, title, kMilliseconds, kLower, kTraced, kStages, kLatency, help, read, uses);
+  };
+  using Latencies = ServingLatency::Figure;
+  const auto request_row = [](auto key, auto title, auto help, auto read, FigureUses uses = {}) {
+    return Row(kRun, key, title, kMilliseconds, kLower, kTraced, kRequests, kServing, help, read, uses);
   };
   const auto bin_row = [](auto key, auto title, auto read) {
     return Row(kStage, key, title, kMilliseconds, kLower, kTraced, kCuda, kSelf, "of a window: this bin of the budget", read);
@@ -179,6 +202,34 @@ constexpr auto kTable = [] {
       Row(kRun, "inference_ms", "Inference time", kMs, kLower, kUnprofiled, kAlways, kSelf, "of a model file: an iteration, median",
           inference, {.expected = true}),
       Row(kRun, "load_ms", "Load time", kMs, kLower, kUnprofiled, kAlways, kSelf, "of a model file: loading it", load),
+
+      request_row("request_median_ms", "Request", "from the arrival of a request until all of its text is made, median",
+                  request_quantile<Latencies::kTotal, 50>, {.compare = "request_time", .expected = true}),
+      request_row("request_p90_ms", "Request", "likewise, 90th percentile, from 20 requests on", request_quantile<Latencies::kTotal, 90>),
+      request_row("request_p99_ms", "Request", "likewise, 99th percentile, from 100 requests on", request_quantile<Latencies::kTotal, 99>,
+                  {.compare = "request_time_p99", .expected = true}),
+      request_row("request_ttft_median_ms", "First token of a request", "from the arrival of a request to its first token, median",
+                  request_quantile<Latencies::kTtft, 50>, {.compare = "request_ttft", .expected = true}),
+      request_row("request_ttft_p99_ms", "First token of a request", "likewise, 99th percentile, from 100 requests on",
+                  request_quantile<Latencies::kTtft, 99>),
+      request_row("request_tpot_median_ms", "Token of a request",
+                  "from its first token until all of its text is made, ÷ (tokens − 1), median", request_quantile<Latencies::kTpot, 50>,
+                  {.compare = "request_tpot", .expected = true}),
+      request_row("request_queue_ms", "Queue of a request", "from its arrival to its first step, mean", request_part<ServingPart::kQueue>,
+                  {.compare = "request_queue"}),
+      request_row("request_prefill_ms", "Prefill of a request", "steps that compute its prompt, mean", request_part<ServingPart::kPrefill>,
+                  {.compare = "request_prefill"}),
+      request_row("request_decode_ms", "Decode of a request", "steps that write its tokens, without interference, mean",
+                  request_part<ServingPart::kDecode>, {.compare = "request_decode"}),
+      request_row("request_interference_ms", "Interference of a request", "what prompts of others add to its steps, mean",
+                  request_part<ServingPart::kInterference>, {.compare = "request_interference"}),
+      request_row("request_preemption_ms", "Preemption of a request", "waiting without its blocks, and computing again, mean",
+                  request_part<ServingPart::kPreemption>, {.compare = "request_preemption"}),
+      request_row("request_between_steps_ms", "Time between steps of a request", "no step runs although it waits for one, mean",
+                  request_part<ServingPart::kBetweenSteps>, {.compare = "request_between_steps"}),
+      request_row("request_detokenising_ms", "Detokenising of a request",
+                  "from its end in the scheduler until all of its text is made, mean", request_part<ServingPart::kDetokenising>,
+                  {.compare = "request_detokenising"}),
 
       Row(kStage, "median_ms", "Window", kMs, kLower, kTraced, kStages, kSelf, "wall time of a window, median", window<&T::median_ns>,
           {.expected = true}),

@@ -141,7 +141,7 @@ inline constexpr auto kKeys<MetricUnit> =
 template <>
 inline constexpr auto kKeys<CaptureNeed> =
     std::to_array<std::string_view>({"any", "ranges", "nsys", "ncu", "operators", "model", "unprofiled runs", "NVML", "iterations",
-                                     "counters", "sampling", "host samples", "the whole trace"});
+                                     "counters", "sampling", "host samples", "the whole trace", "requests"});
 
 std::span<const std::string_view> code_keys();
 enum class CompareFigure : std::uint8_t;

@@ -56,6 +56,7 @@ class ImportReader {
       if (source != capture) read_beside(*source);
     read_operator_pass();
     if (!request_.session.empty()) read_session_record(request_.session, evidence_);
+    evidence_.loads = request_.loads;
     evidence_.passes = runner_.records();
     evidence_.problems = runner_.verdict().problems();
     return std::move(evidence_);

@@ -58,6 +58,16 @@ class TellingLauncher : public Launcher {
   LiveNote& live_;
 };
 
+// A capture without the network is worth more than none.
+void add_loads(const RunRequest& request, Evidence& evidence) {
+  if (!request.read_loads) return;
+  try {
+    evidence.loads = request.read_loads();
+  } catch (const Error& error) {
+    evidence.adaptations.push_back({Code::kNote, {"the client's records (--load) could not be read: " + error.message}, error.where});
+  }
+}
+
 }  // namespace
 
 RunResult run_workload(const RunRequest& request, Launcher& launcher) {
@@ -88,6 +98,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   if (config.mark.automatic) drop_compiled_marks(bundle);
   Evidence evidence = read(plan, std::move(capture), power, bundle, verdict);
   evidence.workload.repository = repository;
+  add_loads(request, evidence);
   return conclude(evidence, knowledge, config, bundle, request.record);
 }
 

@@ -14,7 +14,7 @@ std::span<const Table> tables() {
     std::vector<Table> made;
     for (const auto make :
          {slices_table, windows_table, gaps_table, kernels_table, kernel_stages_table, operators_table, layers_table, stacks_table,
-          samples_table, counters_table, gpu_samples_table, findings_table, evidence_table, figures_table, requests_table})
+          samples_table, counters_table, gpu_samples_table, findings_table, evidence_table, figures_table, requests_table, bills_table})
       made.push_back(make());
     return made;
   }();

@@ -120,6 +120,7 @@ Table counters_table();
 Table findings_table();
 Table evidence_table();
 Table figures_table();
+Table bills_table();
 
 // "slices.kind says which": all tables and columns, as text for a terminal and as JSON.
 std::string schema_text(std::size_t width);

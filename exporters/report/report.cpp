@@ -32,9 +32,9 @@ report::Document report_document(const Run& run, Medium medium) {
   Document out{title.empty() ? "Run" : title, std::string(key_of(run.status)), facts(run), overview(run)};
   if (medium == Medium::kPage) out.sections = {first_screen(run), words(run)};
   else out.sections = {summary(run)};
-  for (const auto section : {findings, what_if,  measurement, stages,      budgets, step_time,   recurring_gaps, host_code,
-                             evidence, timeline, activity,    efficiency,  session, operators,   layers,         kernels,
-                             api,      overhead, energy,      abstentions, capture, environment, import_stats})
+  for (const auto section : {findings,  what_if,  serving,  measurement, stages,      budgets, step_time,   recurring_gaps,
+                             host_code, evidence, timeline, activity,    efficiency,  session, operators,   layers,
+                             kernels,   api,      overhead, energy,      abstentions, capture, environment, import_stats})
     out.sections.push_back(section(run));
   return out;
 }

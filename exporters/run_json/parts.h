@@ -11,6 +11,7 @@ namespace nl::exporters {
 
 void origin_fields(auto& io, Ref<decltype(io), Run> run);    // problems … workload
 void stage_fields(auto& io, Ref<decltype(io), Run> run);     // stages, phases, iterations, median_step, latency
+void serving_fields(auto& io, Ref<decltype(io), Run> run);   // serving
 void kernel_fields(auto& io, Ref<decltype(io), Run> run);    // kernels, api, ranges
 void operator_fields(auto& io, Ref<decltype(io), Run> run);  // session, operators, layers
 void finding_fields(auto& io, Ref<decltype(io), Run> run);   // peaks, efficiency, roofline, findings, abstentions, what_if

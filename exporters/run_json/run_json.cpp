@@ -99,6 +99,7 @@ void fields(auto& io, Ref<decltype(io), Run> run) {
   io("summary", run.summary, "the figures to quote, for jq and dashboards");
   origin_fields(io, run);
   stage_fields(io, run);
+  serving_fields(io, run);
   kernel_fields(io, run);
   operator_fields(io, run);
   finding_fields(io, run);

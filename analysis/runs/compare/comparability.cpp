@@ -43,6 +43,7 @@ std::string number(const std::optional<double>& value) { return value ? fmt::for
 
 // Values closer than a step apart are the same; rounding them to steps would tell neighbours apart.
 bool near(const std::string& a, const std::string& b, DifferenceCode code) {
+  if (code == DifferenceCode::kLoad) return same_part(IdentityPart::kLoad, a, b);
   if (code != DifferenceCode::kClocks && code != DifferenceCode::kOverhead) return a == b;
   const double x = std::stod(a), y = std::stod(b);
   return code == DifferenceCode::kClocks ? std::abs(std::log(x) - std::log(y)) < std::log1p(kClockStep) : std::abs(x - y) < kOverheadStep;
@@ -159,6 +160,9 @@ void add_command(std::vector<Fact>& facts) {
   facts.push_back(identity_fact(kCommand, Severity::kLow, "arguments", IdentityPart::kArguments));
 }
 
+// Queues and batches follow from how many requests come, and from how long they are.
+void add_load(std::vector<Fact>& facts) { facts.push_back(identity_fact(DifferenceCode::kLoad, Severity::kHigh, "", IdentityPart::kLoad)); }
+
 void add_stages(const Sides& sides, std::vector<Fact>& facts) {
   using enum DifferenceCode;
   for (const std::string& name : common_stages(sides)) {
@@ -251,6 +255,7 @@ Comparability comparability_of(const Sides& sides, const CompareOptions& options
   add_model(sides, facts);
   add_capture(facts);
   if (!options.other_commands) add_command(facts);
+  add_load(facts);
   add_stages(sides, facts);
   for (const Fact& fact : facts) add_difference(sides, fact, result.differences);
   if (!options.other_commands) add_kernel_difference(sides, result.differences);

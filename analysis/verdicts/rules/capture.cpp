@@ -21,6 +21,7 @@ const char* words(Capture capture, bool generating) {
     case Capture::kIterations: return "three iterations or more, two of them after warm-up";
     case Capture::kCounters: return "stage counters (collector, CUPTI)";
     case Capture::kSampling: return "GPU activity samples (collector)";
+    case Capture::kRequests: return "an engine that marks its requests and steps (docs/serving.md)";
     case Capture::kWhole: return "the whole trace: a part of it is missing";
     case Capture::kHostStacks:
       return "samples of the host's stacks in these waits, 20 or more (of a Python workload, or of a native one that the collector traces)";

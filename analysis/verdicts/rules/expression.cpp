@@ -59,6 +59,7 @@ bool asks_of_whole(Capture capture) {
     case Capture::kIterations:
     case Capture::kSampling:
     case Capture::kHostStacks:
+    case Capture::kRequests:
     case Capture::kWhole: return true;
     case Capture::kAlways:
     case Capture::kNcu:

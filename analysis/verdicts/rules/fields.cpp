@@ -44,7 +44,7 @@ Unit unit_of(FigureUnit unit) {
 }
 
 Place place_of(RunPart part) {
-  constexpr Place kPlaces[] = {Place::kSelf, Place::kLatency, Place::kEfficiency, Place::kEnergy, Place::kClocks};
+  constexpr Place kPlaces[] = {Place::kSelf, Place::kLatency, Place::kEfficiency, Place::kEnergy, Place::kClocks, Place::kServing};
   return kPlaces[static_cast<std::size_t>(part)];
 }
 

@@ -135,6 +135,7 @@ void add_kernel_fields(std::vector<Field>& fields);
 void add_operator_fields(std::vector<Field>& fields);
 void add_run_node_fields(std::vector<Field>& fields);       // a part of the run's
 void add_software_fields(std::vector<Field>& fields);       // a part of the run's
+void add_serving_fields(std::vector<Field>& fields);        // a part of the run's
 void add_stage_copy_fields(std::vector<Field>& fields);     // a part of the stage's
 void add_operator_copy_fields(std::vector<Field>& fields);  // a part of the operator's
 

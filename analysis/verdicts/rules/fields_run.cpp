@@ -129,6 +129,7 @@ void add_run_fields(std::vector<Field>& fields) {
   add_system(fields);
   add_run_node_fields(fields);
   add_software_fields(fields);
+  add_serving_fields(fields);
 }
 
 }  // namespace nl::analysis::rules

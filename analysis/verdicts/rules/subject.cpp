@@ -126,6 +126,7 @@ std::string pointer_to(const Subject& subject, Place place) {
     case Place::kPhases: return "/phases";
     case Place::kIterations: return "/iterations";
     case Place::kLatency: return "/latency";
+    case Place::kServing: return "/serving";
     case Place::kPerturbation: return "/perturbation";
     case Place::kClocks: return subject.totals->clock_device ? fmt::format("/energy/devices/{}", *subject.totals->clock_device) : "/energy";
     case Place::kModel: return "/model";

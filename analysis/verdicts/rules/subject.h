@@ -163,6 +163,7 @@ enum class Place {
   kNodes,
   kSoftware,
   kProblems,
+  kServing,
 };
 // The step whose nodes its fields are of, an index into Run::operator_steps.
 std::optional<std::size_t> nodes_step(const Subject& subject);

@@ -167,6 +167,7 @@ std::string_view difference_words(DifferenceCode code) {
     case DifferenceCode::kMixedSide: return "runs of one side differ in";
     case DifferenceCode::kInputs: return "inputs of the model";
     case DifferenceCode::kKernels: return "other kernels:";
+    case DifferenceCode::kLoad: return "load of the server";
   }
   return "";
 }

@@ -20,6 +20,7 @@ Section words(const Run& run);         // of a page: the sentences of the summar
 Section summary(const Run& run);      // the sentences and the actions
 Section findings(const Run& run);     // a line each
 Section what_if(const Run& run);      // what changes would bring, by a replay of the trace
+Section serving(const Run& run);      // the bill of a window of serving; empty: no marks of requests
 Section measurement(const Run& run);  // the findings about it
 Section stages(const Run& run);
 Section budgets(const Run& run);

@@ -1,6 +1,7 @@
 #include "tests/unit/exporters/every_value_run.h"
 
 #include "model/run_metrics.h"
+#include "tests/unit/exporters/every_serving.h"
 
 namespace nl::test {
 namespace {
@@ -357,6 +358,7 @@ Run every_value_run() {
       .count = 240,
       .warmup = 241,
       .rule = "rule 242"};
+  run.serving = every_serving();
   run.latency = Latency{.ttft = TimeSummary{.count = 243,
                                             .total_ns = 244,
                                             .mean_ns = 245.5,

@@ -12,6 +12,7 @@
 #include "analysis/staging/found/work.h"
 #include "analysis/staging/stage_table.h"
 #include "model/words.h"
+#include "nvtx/engine_processes.h"
 
 namespace nl::analysis {
 namespace {
@@ -147,8 +148,28 @@ FoundStages stages_of_engine(const Trace& trace) {
   out.origin = {StageSource::kEngine, told ? 1 : kToldByWork};
   std::map<std::string, std::string> more;
   if (const std::string mixed = mixed_text(ranges); !mixed.empty()) more["mixed_step"] = mixed;
-  if (!out.stages.empty()) out.notes.push_back({Code::kStagesOfEngine, {std::string(ranges[0].step->engine), counts_text(out.stages, more)}});
+  if (!out.stages.empty())
+    out.notes.push_back({Code::kStagesOfEngine, {std::string(ranges[0].step->engine), counts_text(out.stages, more)}});
   return out;
+}
+
+std::vector<Remark> notes_on_processes(const Trace& trace) {
+  std::map<std::string_view, std::map<std::uint32_t, std::string>> engines;  // by process
+  const auto look = [&](std::uint32_t process, const std::string& name) {
+    const auto known = nvtx::engine_process(name);
+    if (!known || process >= trace.processes.size()) return;
+    engines[known->engine].try_emplace(process,
+                                       fmt::format("{} ({}, process {})", key_of(known->role), name, trace.processes[process].pid));
+  };
+  for (std::uint32_t i = 0; i < trace.processes.size(); ++i) look(i, trace.processes[i].name);
+  for (const Thread& thread : trace.threads) look(thread.process, thread.name);  // a program that renames its main thread
+  std::vector<Remark> notes;
+  for (const auto& [engine, texts] : engines) {
+    std::string text;
+    for (const auto& [process, each] : texts) text += (text.empty() ? "" : ", ") + each;
+    notes.push_back({Code::kEngineProcesses, {std::string(engine), text}});
+  }
+  return notes;
 }
 
 std::vector<EngineRound> engine_rounds(const Trace& trace) {

@@ -23,6 +23,9 @@ struct EngineRound {
 };
 std::vector<EngineRound> engine_rounds(const Trace& trace);
 
+// What each process of an engine is for, by its name or that of one of its threads.
+std::vector<Remark> notes_on_processes(const Trace& trace);
+
 // Steps of training, batches and prefills that follow from what the workload marks: forward, backward and optimizer, calls of a model.
 FoundStages stages_of_marks(const Trace& trace);
 

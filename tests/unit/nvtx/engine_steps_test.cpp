@@ -70,8 +70,8 @@ TEST_CASE("SGLang's steps") {
 }
 
 TEST_CASE("SGLang's mixed steps have counts only with detailed annotations") {
-  const EngineStep mixed = step_named(
-      "step[MIXED bs=66 c=2 g=64 c_sq=2048 c_sk=2048 c_sqsq=2097152 c_sqsk=2097152 g_sq=64 g_sk=65600 g_sqsq=64 g_sqsk=65600]");
+  const EngineStep mixed =
+      step_named("step[MIXED bs=66 c=2 g=64 c_sq=2048 c_sk=2048 c_sqsq=2097152 c_sqsk=2097152 g_sq=64 g_sk=65600 g_sqsq=64 g_sqsk=65600]");
   CHECK(mixed.kind == StepKind::kMixed);
   CHECK(mixed.prompts == 2);
   CHECK(mixed.prompt_tokens == 2048);

@@ -232,3 +232,15 @@ TEST_CASE("where nothing else is found, each process's work is a stage of its ow
   CHECK(found.notes[found.notes.size() - 2] == Remark{Code::kWholeCapture, {"1.000 s", "2.000 s"}});
   CHECK(found.notes.back() == Remark{Code::kWholeCapture, {"3.000 s", "3.500 s"}});
 }
+
+TEST_CASE("processes of engines are noted with what they are for, once each") {
+  TraceBuilder b;
+  b.range("", "execute_context_1(512)_generation_0(0)", 0, 1000);
+  b.trace.processes = {{851, "VLLM::EngineCore"}, {852, "python3"}, {853, "bash"}};
+  b.trace.threads = {{0, 851, "VLLM::EngineCor"}, {1, 852, "VLLM::APIServer"}, {2, 853, "bash"}};
+  analysis::add_found_stages(b.trace, {});
+  const Remark* note = find_first(b.trace.stats.notes, {Code::kEngineProcesses});
+  REQUIRE(note != nullptr);
+  CHECK(note->details == std::vector<std::string>{"vLLM", "scheduler (VLLM::EngineCore, process 851), API (VLLM::APIServer, process 852)"});
+  CHECK(b.trace.stats.notes.size() == 2);  // and one on the stages
+}

@@ -295,7 +295,7 @@ Run import_run(const ImportRequest& request, Launcher& launcher) {
 
 RunResult import_captures(const ImportRequest& asked, Launcher& launcher) {
   check_inputs(asked);
-  const ImportRequest request = named(asked);
+  const ImportRequest request = named(with_graph_captures(asked));
   const analysis::Knowledge knowledge = load_knowledge(request.config);
   Interrupts interrupts;
   const Bundle bundle =

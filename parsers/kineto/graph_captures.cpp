@@ -16,8 +16,6 @@ namespace fs = std::filesystem;
 namespace nl::parsers {
 namespace {
 
-constexpr std::string_view kModulePrefix = "nn.Module: ";
-
 std::optional<std::uint64_t> number_at(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -47,12 +45,17 @@ std::optional<std::uint64_t> size_in_name(std::string_view file) {
   return at == std::string_view::npos ? std::nullopt : number_at(file.substr(at + 3));
 }
 
-// "nn.Module: Qwen3DecoderLayer_3" → "Qwen3DecoderLayer": the number counts the objects of a class, in the order of their first calls
-std::string class_of(std::string_view name) {
-  name.remove_prefix(kModulePrefix.size());
+// "nn.Module: Qwen3DecoderLayer_3" → "Qwen3DecoderLayer": the number counts the objects of a class, in the order of their first calls.
+// "## Call CompiledFxGraph fxk… ##" is what torch.compile has made of modules: a piece of the model. Empty: no module.
+std::string module_class(const KinetoEvent& event) {
+  constexpr std::string_view kModule = "nn.Module: ", kCompiled = "CompiledFxGraph";
+  std::string_view name = event.name;
+  if (event.category == "user_annotation" && name.starts_with("## Call ") && name.find(kCompiled) != name.npos)
+    return std::string(kCompiled);
+  if (event.category != "python_function" || !name.starts_with(kModule)) return {};
+  name.remove_prefix(kModule.size());
   const std::size_t bar = name.rfind('_');
-  if (bar == std::string_view::npos || !number_at(name.substr(bar + 1))) return std::string(name);
-  return std::string(name.substr(0, bar));
+  return std::string(bar != name.npos && number_at(name.substr(bar + 1)) ? name.substr(0, bar) : name);
 }
 
 // A module by its place: the classes around it, with numbers where one of them is called several times inside another.
@@ -127,16 +130,14 @@ class CaptureReader {
   void read_event(const KinetoEvent& event) {
     if (event.category == "cuda_runtime" || event.category == "cuda_driver") return read_call(event);
     using Kind = CaptureRange::Kind;
-    const bool module = event.category == "python_function" && event.name.starts_with(kModulePrefix);
     const bool annotation = event.category == "user_annotation";
     if (annotation)
       if (auto batch = announced(event)) announced_.push_back(std::move(*batch));
-    if (!module && !annotation && event.category != "cpu_op") return;
+    const std::string module = module_class(event);
+    if (module.empty() && !annotation && event.category != "cpu_op") return;
+    const Kind kind = !module.empty() ? Kind::kModule : annotation ? Kind::kAnnotation : Kind::kOperator;
     out_.ranges.push_back({*event.start_ns, *event.start_ns + *event.duration_ns, *event.pid, *event.tid,
-                           module ? class_of(event.name) : range_name_of(event),
-                           module       ? Kind::kModule
-                           : annotation ? Kind::kAnnotation
-                                        : Kind::kOperator});
+                           kind == Kind::kModule ? module : range_name_of(event), kind});
   }
 
   void read_call(const KinetoEvent& event) {

@@ -60,7 +60,7 @@ class Engine:
 
     def _around_step(self, original):
         def step(runner, /, *args, **kwargs):
-            warms_up = kwargs.get("dummy_run")  # of vLLM's newer runner, with requests that nobody made
+            warms_up = kwargs.get("dummy_run")  # of vLLM's newer runner, with requests that no client sent
             begun = self._begin(runner, None if warms_up else args[0] if args else kwargs.get(self._argument))
             try:
                 return original(runner, *args, **kwargs)

@@ -61,7 +61,7 @@ class RequestMarks:
 
     @property
     def on(self):
-        """False: nobody records the marks, so no text needs to be made."""
+        """False: no profiler records the marks, so no text needs to be made."""
         return self._ranges.records()
 
     def arrived(self, key, prompt, most, name):

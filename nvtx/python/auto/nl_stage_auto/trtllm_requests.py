@@ -15,7 +15,7 @@ def entries_of(scheduled):
 
 
 class TrtllmRequests:
-    members = None  # its step has a range of its own, always
+    members = None  # its step always has a range
 
     def __init__(self, hooks):
         self._hooks, self._marks = hooks, hooks.marks

@@ -123,8 +123,8 @@ TEST_CASE("graph captures: a mixed step of vLLM replays the pieces of its graph 
   for (std::size_t i = 0; i < trace.kernels.size(); ++i)
     if (trace.kernel_nodes[i] != kNone)
       for (const std::string& name : around(trace, i, "LLM.layers")) pieces.insert(name);
-  CHECK(pieces.size() == 26);  // the model and its 25 pieces
-  CHECK(pieces.contains("GptOssForCausalLM.GraphModule.24|GraphModule"));
+  CHECK(pieces.size() == 27);  // the model, what it was traced to, and the 25 pieces that are compiled
+  CHECK(pieces.contains("GptOssForCausalLM.GraphModule.CompiledFxGraph.24|CompiledFxGraph"));
 }
 
 TEST_CASE("graph captures: SGLang's kernels have the modules of their layer") {

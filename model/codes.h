@@ -284,6 +284,7 @@ enum class Code : std::uint16_t {
   // Adjustments for this machine
   kOptionLeftOut,
   kInjectionUnset,
+  kEngineSwitches,  // variables and marks that mark.engine adds
   kTracedByNsysInstead,
   kTracedByCollector,
   kTracedRangesOnly,
@@ -351,6 +352,9 @@ enum class Code : std::uint16_t {
   kOperatorsUnscaled,  // its steps are not in the main trace
   kStacksNotJoined,    // sampled stacks of processes that the capture has no clock marks of
   kFewHostSamples,     // too few in a stage's waits for launches to say what they fall on
+  kGraphsJoined,       // replayed CUDA graphs, to the trace of their capture
+  kGraphsNotJoined,    // their kernels are others than those of every captured graph
+  kEngineProcesses,    // what each process of an inference engine is for
 
   // Stages that are not marked
   kStagesMapped,  // by the configuration's stages.map

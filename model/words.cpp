@@ -172,6 +172,8 @@ constexpr std::array<Words, kCodeCount> kWords = {{
 
     {Code::kOptionLeftOut, "option-left-out", Severity::kInfo, ErrorKind::kCapture, "{0} {1} has no {2}: {3}.", ""},
     {Code::kInjectionUnset, "injection-unset", Severity::kInfo, ErrorKind::kCapture, "{0} is set. It is unset for the {1} pass.", ""},
+    {Code::kEngineSwitches, "engine-switches", Severity::kInfo, ErrorKind::kCapture,
+     "mark.engine is {0}: the workload gets {1}, and each of its steps a mark with the requests in it.", ""},
     {Code::kTracedByNsysInstead, "traced-by-nsys-instead", Severity::kInfo, ErrorKind::kCapture,
      "capture.prefer is cupti, but {0}: nsys traces.", ""},
     {Code::kTracedByCollector, "traced-by-collector", Severity::kInfo, ErrorKind::kCapture,
@@ -284,6 +286,12 @@ constexpr std::array<Words, kCodeCount> kWords = {{
          "Too few samples of the host fall into the waits for launches of {0}; {1} are needed to say what code they are. A longer run or a "
          "higher "
          "mark.host_samples_hz gives more."),
+
+    note(Code::kGraphsJoined, "graphs-joined",
+         "{0}: {1} of {2} replayed CUDA graphs have the operators and layers of their capture, {3} kernels in all."),
+    note(Code::kGraphsNotJoined, "graphs-not-joined",
+         "{0}: {1} of {2} replayed CUDA graphs match no captured graph ({3}). Their kernels have no operators and no layers."),
+    note(Code::kEngineProcesses, "engine-processes", "Processes of {0}: {1}."),
 
     note(Code::kStagesMapped, "stages-mapped", "Stages come from stages.map: {0}."),
     note(Code::kMapNotUsed, "map-not-used", "stages.map is not used: the workload marks its stages in the domain LLM."),

@@ -23,6 +23,7 @@
 #include "parsers/collector/runs.h"
 #include "parsers/collector/trace.h"
 #include "parsers/input_files.h"
+#include "parsers/kineto/graph_captures.h"
 #include "parsers/stacks/stacks.h"
 
 namespace fs = std::filesystem;
@@ -134,6 +135,15 @@ ImportRequest named(ImportRequest request) {
   const auto capture = std::find_if(sources.begin(), sources.end(), [](const ImportSource& source) { return source.has_timeline(); });
   request.config.run.name = name_of(capture != sources.end() ? *capture : sources.front());
   request.config.composed_yaml = compose_yaml(request.config);
+  return request;
+}
+
+// Of one capture by torch.profiler: what its engine left beside it, unless the request names other files.
+ImportRequest with_graph_captures(ImportRequest request) {
+  const std::string captures(parsers::kGraphCapturesName);
+  const auto kineto = request.files.find(parsers::kKinetoName);
+  if (kineto == request.files.end() || kineto->second.size() != 1 || !request.files[captures].empty()) return request;
+  request.files[captures] = parsers::graph_capture_files(fs::absolute(kineto->second.front()).parent_path());
   return request;
 }
 
@@ -265,7 +275,7 @@ std::vector<fs::path> ImportRequest::all_files() const {
 void with_evidence(const ImportRequest& asked, Launcher& launcher,
                    const std::function<void(const Evidence&, const analysis::Knowledge&)>& use) {
   check_inputs(asked);
-  const ImportRequest request = named(asked);
+  const ImportRequest request = named(with_graph_captures(asked));
   const analysis::Knowledge knowledge = load_knowledge(request.config);
   // For what a vendor's tool has to export first.
   const Bundle scratch =
@@ -285,7 +295,7 @@ Run import_run(const ImportRequest& request, Launcher& launcher) {
 
 RunResult import_captures(const ImportRequest& asked, Launcher& launcher) {
   check_inputs(asked);
-  const ImportRequest request = named(asked);
+  const ImportRequest request = named(with_graph_captures(asked));
   const analysis::Knowledge knowledge = load_knowledge(request.config);
   Interrupts interrupts;
   const Bundle bundle =

@@ -16,6 +16,7 @@
 #include "orchestrator/process/activity.h"
 #include "orchestrator/read.h"
 #include "parsers/facts/facts.h"
+#include "parsers/kineto/graph_captures.h"
 #include "parsers/stacks/stacks.h"
 
 namespace fs = std::filesystem;
@@ -50,6 +51,7 @@ class ImportReader {
     const auto capture = std::find_if(sources.begin(), sources.end(), [](const ImportSource& source) { return source.has_timeline(); });
     if (capture != sources.end()) read_capture(*capture);
     join_stacks(sources);
+    join_graph_captures(sources);
     evidence_.trace = with_stages(std::move(evidence_.trace), request_.config);
     evidence_.inputs_sha256 = hash_inputs(request_.all_files());
     for (auto source = sources.begin(); source != sources.end(); ++source)
@@ -97,8 +99,14 @@ class ImportReader {
     parsers::join_stacks(files, evidence_.trace);
   }
 
+  // Before the stages are found: a step's graphs are told by its range.
+  void join_graph_captures(const std::vector<ImportSource>& sources) {
+    for (const ImportSource& source : sources)
+      if (source.format->gives == Gives::kGraphCaptures) parsers::join_graph_captures(source.files, evidence_.trace);
+  }
+
   void read_beside(const ImportSource& source) {
-    if (source.format->gives < Gives::kTimeline || source.format->gives == Gives::kHostStacks) return;  // a run has one capture
+    if (source.format->gives < Gives::kTimeline || parsers::joins_capture(source.format->gives)) return;  // a run has one capture
     const auto files = exported(source);
     if (source.format->gives == Gives::kNcuLaunches && runner_.verdict().stopped()) return evidence_.ncu.clear();
     OperatorSource operators{std::string(source.format->source), files[0].filename().string(), {}, {}};

@@ -4,13 +4,14 @@
 
 namespace nl::parsers {
 
-extern const Format kNsysFormat, kNcuFormat, kCollectorFormat, kCountersFormat, kKinetoFormat, kOrtFormat, kTrtexecFormat, kStacksFormat;
+extern const Format kNsysFormat, kNcuFormat, kCollectorFormat, kCountersFormat, kKinetoFormat, kOrtFormat, kTrtexecFormat, kStacksFormat,
+    kGraphCapturesFormat;
 
 namespace {
 
 // A new format is one entry here and a source that defines it.
-constexpr std::array kFormats = {&kNsysFormat,   &kNcuFormat, &kCollectorFormat, &kCountersFormat,
-                                 &kKinetoFormat, &kOrtFormat, &kTrtexecFormat,   &kStacksFormat};
+constexpr std::array kFormats = {&kNsysFormat, &kNcuFormat,     &kCollectorFormat, &kCountersFormat,     &kKinetoFormat,
+                                 &kOrtFormat,  &kTrtexecFormat, &kStacksFormat,    &kGraphCapturesFormat};
 
 }  // namespace
 

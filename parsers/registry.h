@@ -26,7 +26,10 @@ enum class Gives : std::uint8_t {
   kNcuLaunches,      // NcuReport, beside a capture or alone
   kCounters,         // CounterReport, joined to a capture
   kHostStacks,       // nothing by itself: join_stacks() adds it to the Trace of a capture
+  kGraphCaptures,    // the same, by join_graph_captures()
 };
+
+constexpr bool joins_capture(Gives gives) { return gives >= Gives::kHostStacks; }
 
 inline constexpr std::size_t kAnyNumber = 0;
 

@@ -11,6 +11,7 @@
 #include "orchestrator/process/activity.h"
 #include "orchestrator/run_captures.h"
 #include "parsers/collector/trace.h"
+#include "parsers/kineto/graph_captures.h"
 #include "parsers/nsys/sqlite.h"
 #include "parsers/stacks/stacks.h"
 #include "query/idle_time.h"
@@ -67,16 +68,17 @@ parsers::NsysTables tables_for(Needs needs) {
           .all_calls = (needs & kCalls) != 0};
 }
 
-parsers::Files stack_files_of(const std::vector<orchestrator::ImportSource>& sources) {
+parsers::Files files_of(Gives gives, const std::vector<orchestrator::ImportSource>& sources) {
   for (const orchestrator::ImportSource& source : sources)
-    if (source.format->gives == Gives::kHostStacks) return source.files;
+    if (source.format->gives == gives) return source.files;
   return {};
 }
 
 // A trace as a reader gives it, with what else is known of its time.
 Trace completed(Trace trace, const std::vector<orchestrator::ImportSource>& sources, const orchestrator::Config& config) {
   part_calls(trace);
-  parsers::join_stacks(stack_files_of(sources), trace);
+  parsers::join_stacks(files_of(Gives::kHostStacks, sources), trace);
+  parsers::join_graph_captures(files_of(Gives::kGraphCaptures, sources), trace);
   return orchestrator::with_stages(std::move(trace), config);
 }
 

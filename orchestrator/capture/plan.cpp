@@ -7,6 +7,7 @@
 #include "model/error.h"
 #include "orchestrator/capture/calibrate.h"
 #include "orchestrator/capture/duty.h"
+#include "orchestrator/capture/engine_switches.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/plan_parts.h"
 #include "orchestrator/config/units.h"
@@ -158,6 +159,7 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
   else if (!tools.gpus.empty()) plan_by_cupti(plan, reason, preferred);
   else plan_by_ranges(plan, reason);
   if (config.mark.automatic) ask_for_facts(plan);
+  if (auto remark = engine_remark(config)) plan.adaptations.push_back(std::move(*remark));
   ask_for_native_stacks(plan);
   if (!config.session.backend.empty()) ask_for_record(plan);
   return plan;

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "model/words.h"
+#include "orchestrator/capture/engine_switches.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/config/choices.h"
 
@@ -77,6 +78,7 @@ Pass workload_pass(PassKind kind, const Config& config, const fs::path& bundle, 
   if (config.mark.automatic) {  // the profilers hand their environment on, so that every Python below them finds the marks
     pass.process.prepend_env["PYTHONPATH"] = (bundle / kMarksFolder / "auto").string();
     pass.process.env["NL_STAGE_MARK"] = "1";
+    switch_engine_on(pass, config);
   }
   pass.starts_workload = true;
   pass.process.working_directory = config.workload.working_directory;

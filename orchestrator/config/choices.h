@@ -22,10 +22,11 @@ enum class PytorchRanges { kNone, kAutograd, kAutogradShapes, kFunctions };
 enum class CaptureRange { kNone, kNvtx, kCudaProfilerApi };
 enum class LaunchFilter { kPerLaunchConfig, kGlobal, kPerGpu };  // ncu.filter_mode
 enum class KernelNameBase { kMangled, kFunction, kDemangled };
-enum class HydraChdir { kKeep, kTrue, kFalse };               // workload.hydra_chdir
-enum class Precision { kModel, kFp32, kFp16, kBf16, kInt8 };  // session.precision
-enum class EnergyReading { kAuto, kOn, kOff };                // energy.enabled
-enum class TracerCalibration { kAuto, kOn, kOff };            // perturbation.calibrate
+enum class HydraChdir { kKeep, kTrue, kFalse };                                 // workload.hydra_chdir
+enum class Precision { kModel, kFp32, kFp16, kBf16, kInt8 };                    // session.precision
+enum class EnergyReading { kAuto, kOn, kOff };                                  // energy.enabled
+enum class TracerCalibration { kAuto, kOn, kOff };                              // perturbation.calibrate
+enum class EngineMarks { kOff, kAuto, kVllm, kSglang, kTensorrtLlm, kDynamo };  // mark.engine
 
 inline ChoiceWords choice_words(RunMode) { return {"deep", "light"}; }
 inline ChoiceWords choice_words(TracePreference) { return {"nsys", "cupti", "ranges"}; }
@@ -41,6 +42,7 @@ inline ChoiceWords choice_words(HydraChdir) { return {"keep", "true", "false"}; 
 inline ChoiceWords choice_words(Precision) { return {"model", "fp32", "fp16", "bf16", "int8"}; }
 inline ChoiceWords choice_words(EnergyReading) { return {"auto", "on", "off"}; }
 inline ChoiceWords choice_words(TracerCalibration) { return {"auto", "on", "off"}; }
+inline ChoiceWords choice_words(EngineMarks) { return {"off", "auto", "vllm", "sglang", "trtllm", "dynamo"}; }
 
 // choice<CounterPreference>(config.capture.counters) == CounterPreference::kOff
 template <class Enum>

@@ -154,9 +154,10 @@ struct DeviceOptions {
 };
 
 struct MarkOptions {
-  bool automatic = true;     // Python workloads mark their stages by themselves (nvtx/python/auto)
-  int host_samples_hz = 97;  // and sample their stacks; a prime, so that nothing keeps in step with it
-  bool operators = true;     // and their operators and layers are recorded, in a pass of their own
+  bool automatic = true;       // Python workloads mark their stages by themselves (nvtx/python/auto)
+  int host_samples_hz = 97;    // and sample their stacks; a prime, so that nothing keeps in step with it
+  bool operators = true;       // and their operators and layers are recorded, in a pass of their own
+  std::string engine = "off";  // the inference engine that marks the requests of each step
 };
 
 // A model file that one of the backends runs (adapters/), in the place of a workload.

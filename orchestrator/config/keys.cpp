@@ -38,6 +38,10 @@ const std::vector<ConfigKey> kRunKeys = {
     {NL_KEY(mark, operators),
      .help = "run a Python workload that uses PyTorch once more, to record its operators, their shapes and the model's layers; "
              "needs mark.auto"},
+    {NL_KEY(mark, engine),
+     .help = "an inference engine that is to mark which requests are in each step, and its own ranges (docs/engines.md); auto: whichever "
+             "runs; needs mark.auto",
+     .allowed = choice_words(EngineMarks())},
     {NL_KEY(analysis, warmup), .help = "iterations that do not count: auto, none, or how many of the first", .not_empty = true},
     {NL_KEY(analysis, warmup_factor),
      .help = "auto: leading iterations are warm-up while they are slower than this many times the later ones", .least = 1, .most = 1000},

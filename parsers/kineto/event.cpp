@@ -88,6 +88,7 @@ void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& ou
   else if (key == "Input Dims" || key == "Input dims") out.input_dims = raw_array(value);
   else if (key == "Input type") out.input_types = input_types(value);
   else if (key == "name") out.args_name = json_text(value);
+  else if (key == "kernel") out.kernel = json_text(value);
 }
 
 bool read_member(std::string_view key, ondemand::value& value, KinetoEvent& out) {
@@ -143,6 +144,16 @@ KinetoEventReader::~KinetoEventReader() = default;
 bool KinetoEventReader::read(const JsonArrayFile& file, KinetoEvent& out) {
   out = {};
   return for_each_member(impl_->parser, file, [&](std::string_view key, ondemand::value& value) { return read_member(key, value, out); });
+}
+
+std::string range_name_of(const KinetoEvent& event) {
+  std::string name(event.name);
+  if (event.input_dims.empty()) return name;
+  name += ", sizes = ";
+  for (const char c : event.input_dims)
+    if (c != '\n' && c != '\r' && c != '\t') name += c;
+  while (name.back() == ' ') name.pop_back();
+  return name;
 }
 
 KinetoDocument read_kineto_document(const std::string& document) {

@@ -60,8 +60,14 @@ class KinetoLinks {
       found->second = kNone;  // traces of several processes in one file, and a kernel does not say whose it is
       ++ambiguous_;
     }
-    for (Kernel& kernel : trace_.kernels) kernel.api = kernel.api == kNone ? kNone : call_of(kernel.api);
-    for (MemOp& op : trace_.mem_ops) op.api = op.api == kNone ? kNone : call_of(op.api);
+    for (Kernel& kernel : trace_.kernels) {
+      kernel.api = kernel.api == kNone ? kNone : call_of(kernel.api);
+      kernel.in_graph = of_graph(kernel.api);
+    }
+    for (MemOp& op : trace_.mem_ops) {
+      op.api = op.api == kNone ? kNone : call_of(op.api);
+      op.in_graph = of_graph(op.api);
+    }
     if (ambiguous_ > 0) trace_.stats.rows_damaged[{Code::kSharedCorrelation}] += ambiguous_;
   }
 
@@ -86,6 +92,8 @@ class KinetoLinks {
     const auto found = calls_.find(correlation_id);
     return found == calls_.end() ? kNone : found->second;
   }
+
+  bool of_graph(std::uint32_t api) const { return api != kNone && cuda_call(trace_.strings[trace_.api_calls[api].name]).graph; }
 
   Trace& trace_;
   std::unordered_map<std::uint32_t, std::size_t> stats_;    // name → api_stats
@@ -188,14 +196,7 @@ class KinetoReader {
     range.end_ns = range.start_ns + *event.duration_ns;
     range.domain = domain;
     range.thread = places_.thread(*event.pid, *event.tid);
-    name_.assign(event.name);
-    if (!event.input_dims.empty()) {
-      name_ += ", sizes = ";
-      for (const char c : event.input_dims)
-        if (c != '\n' && c != '\r' && c != '\t') name_ += c;
-      while (name_.back() == ' ') name_.pop_back();
-    }
-    range.name = trace_.strings.intern(name_);
+    range.name = trace_.strings.intern(range_name_of(event));
     if (!event.input_types.empty()) types_.emplace(range.name.value, event.input_types);
     trace_.ranges.push_back(range);
   }
@@ -321,7 +322,6 @@ class KinetoReader {
   TracePlaces places_{trace_};
   KinetoLinks links_{trace_};
   StringId operators_;
-  std::string name_;
   std::set<std::pair<std::uint32_t, std::string>> types_;  // of a range's name: an operator with its shapes
   std::map<std::string, std::uint64_t, std::less<>> left_out_;
   Ns first_ns_ = std::numeric_limits<Ns>::max(), last_ns_ = std::numeric_limits<Ns>::min();

@@ -1,5 +1,6 @@
 // Bundles from captures made elsewhere, and what becomes of damaged ones.
 #include <fstream>
+#include <map>
 
 #include "orchestrator/bundle/sha256.h"
 #include "tests/catch.h"
@@ -95,6 +96,38 @@ TEST_CASE("import takes files of any format it knows, folders of them and bundle
   fs::copy_file(sqlite, flags.bundle() / "nsys/run.sqlite");  // as a run leaves it
   REQUIRE(again.nl_stage({"import", flags.bundle().string(), "--out", again.bundle().string()}).status == 0);
   CHECK(again.json("run.json")["stages"] == expected["stages"]);
+}
+
+TEST_CASE("import of a step of vLLM that replays CUDA graphs: the captures beside the trace give its kernels their operators and layers") {
+  Scene beside, named, alone, other;
+  const fs::path vllm = kFixtures / "tracelens/vllm_mixed", sglang = kFixtures / "tracelens/sglang_decode";
+  const auto notes = [](Scene& scene) {
+    std::map<std::string, std::string> texts;
+    for (const auto& note : scene.json("run.json")["import_stats"]["notes"]) texts[note["code"]] = note["text"];
+    return texts;
+  };
+  const auto import = [&](Scene& scene, const fs::path& trace, std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"import", "--kineto", trace.string(), "--out", scene.bundle().string()};
+    words.insert(words.end(), more.begin(), more.end());
+    REQUIRE(scene.nl_stage(words).status == 0);
+  };
+  import(beside, vllm / "trace.json.gz");
+  CHECK(notes(beside)["stages-of-engine"].find("mixed_step: 1 (9 prompts with 8155 tokens, 37 output tokens)") != std::string::npos);
+  CHECK(notes(beside)["graphs-joined"].find("25 of 25 replayed CUDA graphs") != std::string::npos);
+  CHECK(beside.json("run.json")["layers"].size() == 27);
+  CHECK(beside.json("run.json")["provenance"]["inputs_sha256"].size() == 2);
+
+  fs::copy_file(vllm / "trace.json.gz", alone.path / "trace.json.gz");
+  import(alone, alone.path / "trace.json.gz");
+  CHECK_FALSE(notes(alone).contains("graphs-joined"));
+  CHECK(alone.json("run.json")["layers"].empty());
+  import(named, alone.path / "trace.json.gz", {"--graph-captures", (vllm / "capture_traces/graph_capture_rank_0.json.gz").string()});
+  CHECK(named.json("run.json")["layers"] == beside.json("run.json")["layers"]);
+  CHECK(named.json("run.json")["stages"] == alone.json("run.json")["stages"]);  // the capture is before the trace, and no part of it
+
+  import(other, alone.path / "trace.json.gz", {"--graph-captures", (sglang / "capture_traces/bs_32_rank0.json.gz").string()});
+  CHECK(notes(other)["graphs-not-joined"].find("25 of 25 replayed CUDA graphs match no captured graph") != std::string::npos);
+  CHECK(other.json("run.json")["layers"].empty());
 }
 
 TEST_CASE("import refuses what no format knows, and two captures where a run has one") {

@@ -34,8 +34,9 @@ FLOORS = {
 }
 # Single headers that are a contract between two rooms.
 SHARED_HEADERS = {
-    'parsers': {'collector/trace_format.h', 'nvtx/names.h'},  # and which marks are a clock
-    'analysis': {'nvtx/names.h', 'collector/counters/peer_kernels.h'},  # which names are stages, and which kernels are never counted
+    'parsers': {'collector/trace_format.h', 'nvtx/names.h', 'nvtx/engine_steps.h'},  # and which marks are a clock, how large a step is
+    'analysis': {'nvtx/names.h', 'nvtx/engine_steps.h', 'nvtx/engine_processes.h',
+                 'collector/counters/peer_kernels.h'},  # which names are stages, and which kernels are never counted
 }
 SOURCES = {'.cpp', '.h', '.hpp', '.cu', '.cuh', '.in', '.c'}
 # Sample: #include "model/trace.h"

@@ -3,129 +3,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <regex>
+#include <set>
 #include <string>
 #include <unordered_map>
 
 #include "analysis/staging/found/work.h"
 #include "analysis/staging/stage_table.h"
 #include "model/words.h"
+#include "nvtx/engine_processes.h"
 
 namespace nl::analysis {
 namespace {
 
-// Reads a name from left to right; the first thing that is not there ends it.
-class NameReader {
- public:
-  explicit NameReader(std::string_view name) : rest_(name) {}
-  bool skip(std::string_view text) {
-    if (!rest_.starts_with(text)) return false;
-    rest_.remove_prefix(text.size());
-    return true;
-  }
-  std::optional<std::int64_t> number() {
-    std::int64_t value = 0;
-    const auto [end, failed] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (failed != std::errc()) return std::nullopt;
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    return value;
-  }
-  std::optional<std::int64_t> number_after(std::string_view text) { return skip(text) ? number() : std::nullopt; }
-  std::optional<std::int64_t> value_of(std::string_view key) const {  // "bs=4" anywhere behind
-    const std::size_t at = rest_.find(key);
-    return at == std::string_view::npos ? std::nullopt : NameReader(rest_.substr(at + key.size())).number();
-  }
-
- private:
-  std::string_view rest_;
-};
-
-EngineStep step_of(std::string_view engine, std::int64_t contexts, std::int64_t generations) {
-  EngineStep step;
-  step.engine = engine;
-  step.prefills = contexts > 0;
-  step.decodes = generations > 0;
-  if (contexts >= 0) step.contexts = static_cast<std::uint64_t>(contexts);
-  if (generations >= 0) step.generations = static_cast<std::uint64_t>(generations);
-  return step;
-}
-
-// execute_context_2(512)_generation_6(6)
-std::optional<EngineStep> vllm_step(NameReader name) {
-  const auto contexts = name.number_after("execute_context_");
-  const auto context_tokens = name.number_after("(");
-  const auto generations = name.number_after(")_generation_");
-  const auto generation_tokens = name.number_after("(");
-  if (!contexts || !context_tokens || !generations || !generation_tokens) return std::nullopt;
-  EngineStep step = step_of("vLLM", *contexts, *generations);
-  step.context_tokens = context_tokens;
-  step.generation_tokens = generation_tokens;
-  return step;
-}
-
-// [Executor] _forward_step 7: 1 ctx reqs, 512 ctx tokens, 31 gen reqs
-std::optional<EngineStep> tensorrt_llm_step(NameReader name) {
-  if (!name.skip("[Executor] _forward_step")) return std::nullopt;
-  name.number_after(" ");
-  const auto contexts = name.number_after(": ");
-  if (!contexts || !name.skip(" ctx reqs, ")) return std::nullopt;
-  auto number = name.number();
-  std::optional<std::int64_t> context_tokens;
-  if (name.skip(" ctx tokens, ")) {
-    context_tokens = number;
-    number = name.number();
-  }
-  if (!number || !name.skip(" gen reqs")) return std::nullopt;
-  EngineStep step = step_of("TensorRT-LLM", *contexts, *number);
-  step.context_tokens = *contexts > 0 ? context_tokens : 0;
-  step.generation_tokens = number;
-  return step;
-}
-
-// step[EXTEND bs=1 toks=512], step[DECODE bs=8], step[MIXED …]; scheduler.run_batch says nothing of what it runs
-std::optional<EngineStep> sglang_step(NameReader name) {
-  EngineStep step;
-  step.engine = "SGLang";
-  if (name.skip("scheduler.run_batch")) return step;
-  if (!name.skip("step[")) return std::nullopt;
-  const bool extends = name.skip("EXTEND"), decodes = !extends && name.skip("DECODE"), mixed = !extends && !decodes && name.skip("MIXED");
-  if (!extends && !decodes && !mixed) return std::nullopt;
-  step.prefills = extends || mixed;
-  step.decodes = decodes || mixed;
-  if (extends) step.context_tokens = name.value_of("toks=");
-  const auto requests = name.value_of("bs=");
-  if (decodes) step.generation_tokens = requests;
-  if (mixed || !requests || *requests < 0) return step;
-  step.contexts = extends ? static_cast<std::uint64_t>(*requests) : 0;
-  step.generations = decodes ? static_cast<std::uint64_t>(*requests) : 0;
-  return step;
-}
+using nvtx::EngineStep;
 
 constexpr double kToldByWork = 0.8;  // confidence where names do not tell prefill from decoding
 
-std::string step_name(bool prefills, bool decodes) {
-  if (prefills && decodes) return "mixed_step";
-  return std::string(key_of(prefills ? StageKind::kPrefill : StageKind::kDecodeStep));
-}
-
-std::optional<std::int64_t> tokens_of_step(const EngineStep& step) {
-  if (!step.told()) return std::nullopt;
-  if (*step.prefills && *step.decodes && step.context_tokens && step.generation_tokens)
-    return *step.context_tokens + *step.generation_tokens;
-  if (*step.prefills && *step.decodes) return std::nullopt;
-  return *step.prefills ? step.context_tokens : step.generation_tokens;
+std::string step_name(nvtx::StepKind kind) {
+  if (kind == nvtx::StepKind::kMixed) return "mixed_step";
+  return std::string(key_of(kind == nvtx::StepKind::kPrefill ? StageKind::kPrefill : StageKind::kDecodeStep));
 }
 
 FoundStage stage_at(const Range& range, std::string name) { return {range.start_ns, range.end_ns, range.thread, std::move(name), {}}; }
 
-// "decode_step: 64, prefill: 4"
-std::string counts_text(const std::vector<FoundStage>& stages) {
+// "decode_step: 64, prefill: 4"; behind the name of a stage, what more is said of it
+std::string counts_text(const std::vector<FoundStage>& stages, const std::map<std::string, std::string>& more = {}) {
   std::map<std::string, std::size_t> counts;
   for (const FoundStage& stage : stages) ++counts[stage.name];
   std::string text;
-  for (const auto& [name, count] : counts) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, count);
+  for (const auto& [name, count] : counts) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, count);
+    if (const auto found = more.find(name); found != more.end()) text += " (" + found->second + ")";
+  }
   return text;
 }
 
@@ -133,6 +44,32 @@ struct EngineRange {
   const Range* range;
   const EngineStep* step;
 };
+
+// "9 prompts with 8155 tokens, 37 output tokens": of all mixed steps together; empty where a name does not say
+std::string mixed_text(const std::vector<EngineRange>& ranges) {
+  std::uint64_t prompts = 0;
+  std::int64_t read = 0, written = 0;
+  for (const EngineRange& each : ranges) {
+    if (each.step->kind != nvtx::StepKind::kMixed) continue;
+    if (!each.step->prompts || !each.step->tokens()) return {};
+    prompts += *each.step->prompts;
+    read += *each.step->prompt_tokens;
+    written += *each.step->output_tokens;
+  }
+  if (prompts == 0) return {};
+  return fmt::format("{} {} with {} {}, {} output {}", prompts, prompts == 1 ? "prompt" : "prompts", read, read == 1 ? "token" : "tokens",
+                     written, written == 1 ? "token" : "tokens");
+}
+
+// Where drafts are checked, the steps of the draft model have the names of steps of decoding.
+void drop_draft_steps(std::vector<EngineRange>& ranges) {
+  std::set<std::uint32_t> verifying;  // threads
+  for (const EngineRange& each : ranges)
+    if (each.step->verifies_drafts) verifying.insert(each.range->thread);
+  std::erase_if(ranges, [&](const EngineRange& each) {
+    return each.step->kind == nvtx::StepKind::kDecode && !each.step->verifies_drafts && verifying.contains(each.range->thread);
+  });
+}
 
 // The names of ranges that are steps of engines, each looked at once.
 using EngineNames = std::unordered_map<std::uint32_t, std::optional<EngineStep>>;
@@ -143,12 +80,14 @@ std::vector<EngineRange> ranges_of_engine(const Trace& trace, EngineNames& names
   for (const Range& range : trace.ranges) {
     const auto [found, added] = names.try_emplace(range.name.value);
     auto& step = found->second;
-    if (added) step = engine_step(trace.strings[range.name]);
+    if (added) step = nvtx::engine_step(trace.strings[range.name]);
     if (step && !never_closed(trace, range)) engines[{step->engine, step->told()}].push_back({&range, &*step});
   }
   const auto rank = [](const auto& engine) { return std::pair(engine.first.second, engine.second.size()); };
   const auto most = std::max_element(engines.begin(), engines.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-  return most == engines.end() ? std::vector<EngineRange>{} : most->second;
+  if (most == engines.end()) return {};
+  drop_draft_steps(most->second);
+  return std::move(most->second);
 }
 
 // Prefill has more rows than the step in the middle.
@@ -192,12 +131,6 @@ class WorkOfRanges {
 
 }  // namespace
 
-std::optional<EngineStep> engine_step(std::string_view name) {
-  for (const auto read : {vllm_step, tensorrt_llm_step, sglang_step})
-    if (auto step = read(NameReader(name))) return step;
-  return std::nullopt;
-}
-
 FoundStages stages_of_engine(const Trace& trace) {
   FoundStages out;
   EngineNames names;
@@ -207,21 +140,43 @@ FoundStages stages_of_engine(const Trace& trace) {
   const std::vector<bool> prefills = told ? std::vector<bool>() : WorkOfRanges(trace).prefills(ranges);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const EngineStep& step = *ranges[i].step;
-    if (told && !*step.prefills && !*step.decodes) continue;  // an idle round
-    out.stages.push_back(
-        stage_at(*ranges[i].range, told ? step_name(*step.prefills, *step.decodes) : step_name(prefills[i], !prefills[i])));
-    out.stages.back().tokens = tokens_of_step(step);
+    if (step.kind == nvtx::StepKind::kIdle) continue;
+    const nvtx::StepKind by_work = !told && prefills[i] ? nvtx::StepKind::kPrefill : nvtx::StepKind::kDecode;
+    out.stages.push_back(stage_at(*ranges[i].range, step_name(step.kind.value_or(by_work))));
+    out.stages.back().tokens = step.tokens();
   }
   out.origin = {StageSource::kEngine, told ? 1 : kToldByWork};
-  if (!out.stages.empty()) out.notes.push_back({Code::kStagesOfEngine, {std::string(ranges[0].step->engine), counts_text(out.stages)}});
+  std::map<std::string, std::string> more;
+  if (const std::string mixed = mixed_text(ranges); !mixed.empty()) more["mixed_step"] = mixed;
+  if (!out.stages.empty())
+    out.notes.push_back({Code::kStagesOfEngine, {std::string(ranges[0].step->engine), counts_text(out.stages, more)}});
   return out;
+}
+
+std::vector<Remark> notes_on_processes(const Trace& trace) {
+  std::map<std::string_view, std::map<std::uint32_t, std::string>> engines;  // by process
+  const auto look = [&](std::uint32_t process, const std::string& name) {
+    const auto known = nvtx::engine_process(name);
+    if (!known || process >= trace.processes.size()) return;
+    engines[known->engine].try_emplace(process,
+                                       fmt::format("{} ({}, process {})", key_of(known->role), name, trace.processes[process].pid));
+  };
+  for (std::uint32_t i = 0; i < trace.processes.size(); ++i) look(i, trace.processes[i].name);
+  for (const Thread& thread : trace.threads) look(thread.process, thread.name);  // a program that renames its main thread
+  std::vector<Remark> notes;
+  for (const auto& [engine, texts] : engines) {
+    std::string text;
+    for (const auto& [process, each] : texts) text += (text.empty() ? "" : ", ") + each;
+    notes.push_back({Code::kEngineProcesses, {std::string(engine), text}});
+  }
+  return notes;
 }
 
 std::vector<EngineRound> engine_rounds(const Trace& trace) {
   EngineNames names;
   std::vector<EngineRound> rounds;
   for (const EngineRange& each : ranges_of_engine(trace, names))
-    rounds.push_back({each.range->start_ns, each.range->end_ns, each.range->thread, each.step->contexts, each.step->generations});
+    rounds.push_back({each.range->start_ns, each.range->end_ns, each.range->thread, each.step->prompts, each.step->sequences});
   return rounds;
 }
 

@@ -158,6 +158,8 @@ FoundStages find_stages(const Trace& trace, const StageMap& map) {
 
 void add_found_stages(Trace& trace, const StageMap& map) {
   if (has_found_stages(trace)) return;
+  const std::vector<Remark> processes = notes_on_processes(trace);
+  trace.stats.notes.insert(trace.stats.notes.end(), processes.begin(), processes.end());
   FoundStages found = find_stages(trace, map);
   trace.stats.notes.insert(trace.stats.notes.end(), found.notes.begin(), found.notes.end());
   if (found.stages.empty()) return;

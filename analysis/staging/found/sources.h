@@ -2,27 +2,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/staging/found/found.h"
 #include "model/trace.h"
+#include "nvtx/engine_steps.h"
 
 namespace nl::analysis {
-
-// One step of an inference engine, as the name of its range tells it.
-struct EngineStep {
-  std::string_view engine;  // "vLLM"
-  std::optional<std::int64_t> context_tokens, generation_tokens;
-  std::optional<std::uint64_t> contexts, generations;  // requests whose prompt it reads, and that it writes a token of
-  std::optional<bool> prefills, decodes;               // empty: the name does not say
-
-  bool told() const { return prefills && decodes; }
-};
-
-// Nothing where the name does not mark a step.
-std::optional<EngineStep> engine_step(std::string_view name);
 
 // The steps of the engine with the most ranges; nothing where no engine's ranges are there. Where names do not tell prefill from
 // decoding, the GPU work of the steps does.
@@ -35,6 +22,9 @@ struct EngineRound {
   std::optional<std::uint64_t> contexts, generations;
 };
 std::vector<EngineRound> engine_rounds(const Trace& trace);
+
+// What each process of an engine is for, by its name or that of one of its threads.
+std::vector<Remark> notes_on_processes(const Trace& trace);
 
 // Steps of training, batches and prefills that follow from what the workload marks: forward, backward and optimizer, calls of a model.
 FoundStages stages_of_marks(const Trace& trace);

@@ -152,7 +152,7 @@ TEST_CASE("every format says what import needs of it, and reads what it says tha
     CHECK(names.insert(format->name).second);
     CHECK_FALSE(format->help.empty());
     CHECK(format->known_as.empty() == (format->is_own == nullptr));
-    REQUIRE((format->read != nullptr) != (format->gives == Gives::kHostStacks));
+    REQUIRE((format->read != nullptr) != joins_capture(format->gives));
   }
   const auto gives = [](const char* fixture) { return sniff(fixture)->read({fixture}).index(); };
   CHECK(gives(NL_FIXTURES "/crafted/ties.sqlite") == Reading(Trace()).index());
@@ -177,6 +177,7 @@ TEST_CASE("what import asks of each format: in this order, how many files, and w
       {"ort", "onnxruntime", "an ONNX Runtime JSON", "", Gives::kTimeline, kAnyNumber, false},
       {"trtexec", "trtexec", "a trtexec JSON", "", Gives::kOperators, 2, true},
       {"stacks", "stacks", "sampled stacks (stacks-<pid>.txt)", "", Gives::kHostStacks, kAnyNumber, true},
+      {"graph-captures", "graph-captures", "", "", Gives::kGraphCaptures, kAnyNumber, true},
   };
   REQUIRE(formats().size() == std::size(expected));
   for (std::size_t i = 0; i < std::size(expected); ++i) {

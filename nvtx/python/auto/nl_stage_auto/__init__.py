@@ -19,7 +19,16 @@ Importing it does nothing unless NL_STAGE_MARK is 1. It imports neither torch no
     diffusion.py   pipelines and schedulers of diffusers
     jax_calls.py   functions that jax.jit compiled
     graphs.py      CUDA graphs that are captured around a call; in the operator pass, what is marked meanwhile
-    engines.py     vLLM and SGLang
+    engines.py     vLLM and SGLang: ranges around their steps
+
+With mark.engine, where NL_STAGE_ENGINE is set:
+
+    engine_hooks.py     hooks that look at an engine's methods, and leave it alone where they do not fit
+    request_marks.py    marks of requests, and of those in a step
+    vllm_requests.py, sglang_requests.py, trtllm_requests.py    where each engine's requests pass by
+
+Of all processes:
+
     compiling.py   whether torch.compile traces the code that asks
     facts.py       facts-<pid>.json
     whole_file.py  files that are complete or absent

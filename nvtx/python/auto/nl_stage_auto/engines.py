@@ -51,7 +51,8 @@ class Engine:
     """name: its domain; class_name.method: its step; step_of: from that method's first argument, called `argument`."""
 
     def __init__(self, process, name, class_name, method, argument, step_of):
-        self._process, self._name = process, name
+        self._process, self.name = process, name
+        self.members = None  # with mark.engine: marks the requests of a step
         self._class_name, self._method, self._argument, self._step_of = class_name, method, argument, step_of
 
     def patch(self, module):
@@ -59,7 +60,8 @@ class Engine:
 
     def _around_step(self, original):
         def step(runner, /, *args, **kwargs):
-            begun = self._begin(runner, args[0] if args else kwargs.get(self._argument))
+            warms_up = kwargs.get("dummy_run")  # of vLLM's newer runner, with requests that no client sent
+            begun = self._begin(runner, None if warms_up else args[0] if args else kwargs.get(self._argument))
             try:
                 return original(runner, *args, **kwargs)
             finally:
@@ -75,13 +77,15 @@ class Engine:
             if step is not None:
                 self._process.end_loop()
                 step.held = self._process.hold_calls()
+                if self.members is not None:
+                    self.members(runner, scheduled)
                 step.window = operators and operators.new_step(step, getattr(runner, "model", None))
-                ranges.push_step(self._name, step.name)
+                ranges.push_step(self.name, step.name)
                 if step.window:
                     step.window.open()
             return step
         except Exception as error:
-            self._process.faults.note(self._name, error)
+            self._process.faults.note(self.name, error)
             return None
 
     def _end(self, step, runner):
@@ -89,15 +93,16 @@ class Engine:
         try:
             if step.window:
                 step.window.close()
-            self._process.ranges.pop_step(self._name)
-            self._process.facts.add_step(self._name, runner, step)
+            self._process.ranges.pop_step(self.name)
+            self._process.facts.add_step(self.name, runner, step)
         except Exception as error:
-            self._process.faults.note(self._name, error)
+            self._process.faults.note(self.name, error)
 
 
 def engines(process):
     """[(module, its engine)]"""
     return [
         ("vllm.v1.worker.gpu_model_runner", Engine(process, "vllm", "GPUModelRunner", "execute_model", "scheduler_output", vllm_step)),
+        ("vllm.v1.worker.gpu.model_runner", Engine(process, "vllm", "GPUModelRunner", "execute_model", "scheduler_output", vllm_step)),
         ("sglang.srt.model_executor.model_runner", Engine(process, "sglang", "ModelRunner", "forward", "forward_batch", sglang_step)),
     ]

@@ -34,7 +34,7 @@ class Process:
         self._generation = Generation(self)
         self.current_request = self._generation.current  # of this thread's generate()
         self.vision = Vision(self)
-        self.graphs = self._roots = self._diffusion = self._jax = None
+        self.graphs = self._roots = self._diffusion = self._jax = self.request_marks = None
         self._sampler = _sampler(facts_folder, self.faults, self.ranges)
 
     def _new_operators(self, folder):
@@ -49,8 +49,7 @@ class Process:
         self._finder.add("transformers.modeling_utils", self._created.patch)
         self._finder.add("nl_stage_nvtx", self.ranges.watch_workload)
         self._finder.add("multiprocessing.util", self._follow_forks)
-        for module, engine in engines(self):
-            self._finder.add(module, engine.patch)
+        self._follow_engines(os.environ.get("NL_STAGE_ENGINE"))
         self._finder.add("torch", self._patch_torch)
         self._finder.add("jax", self._patch_jax)
         self._finder.add("diffusers.pipelines.pipeline_utils", lambda module: self._new_diffusion().patch_pipelines(module))
@@ -60,6 +59,21 @@ class Process:
             self.operators.patch(self._finder)
         if self._sampler is not None:
             self._start_sampler(self._sampler)
+
+    def _follow_engines(self, wanted):
+        """wanted: mark.engine, where the requests of each step are to be marked."""
+        requests = {}
+        if wanted:
+            from .engine_hooks import engine_requests
+            from .request_marks import RequestMarks
+            self.request_marks = RequestMarks(self.ranges)
+            requests = self.faults.safely("mark.engine", engine_requests, self, wanted) or {}
+        for module, engine in engines(self):
+            engine.members = getattr(requests.get(engine.name), "members", None)
+            self._finder.add(module, engine.patch)
+        for each in requests.values():
+            for module, patch in each.modules().items():
+                self._finder.add(module, patch)
 
     def _start_sampler(self, sampler):
         if hasattr(os, "register_at_fork"):
@@ -149,6 +163,8 @@ class Process:
             self.facts.forget()
             self._generation.forget()
             self.vision.forget()
+            if self.request_marks is not None:
+                self.request_marks.forget()
             if self._diffusion is not None:
                 self._diffusion.forget()
             if self._jax is not None:

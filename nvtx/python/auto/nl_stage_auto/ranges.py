@@ -83,6 +83,12 @@ class Ranges:
         if not self.silent:
             self._backend.mark(_DOMAIN, text)
 
+    def records(self):
+        """Whether anything records what is marked."""
+        if self._backend is None:
+            self._bind()
+        return not self.silent and self._backend.name != "none"
+
     def open(self, name):
         """A range by itself. What closes it; None: there is none."""
         if self.silent:

@@ -64,3 +64,43 @@ TEST_CASE("marks: every pass of the workload finds them, the traced one notes th
     CHECK_FALSE(pass.process.env.contains("NL_STAGE_HOST_SAMPLES_HZ"));
   }
 }
+
+TEST_CASE("marks: an engine gets its switches in every pass of the workload, and the plan says so") {
+  Config config;
+  config.workload.command = {"./w"};
+  const Toolset tools = nl::test::all_tools();
+  const auto env_of = [&](const Plan& plan) {
+    for (const Pass& pass : plan.passes)
+      if (pass.kind == PassKind::kNsys) return pass.process.env;
+    FAIL("no trace is planned");
+    return std::map<std::string, std::string>();
+  };
+  const auto said = [](const Plan& plan) { return find_first(plan.adaptations, {Code::kEngineSwitches}); };
+  const Plan off = make_plan(config, tools, "/b");
+  CHECK_FALSE(env_of(off).contains("NL_STAGE_ENGINE"));
+  CHECK(said(off) == nullptr);
+
+  config.mark.engine = "vllm";
+  const Plan vllm = make_plan(config, tools, "/b");
+  CHECK(env_of(vllm).at("NL_STAGE_ENGINE") == "vllm");
+  CHECK(env_of(vllm).at("NL_STAGE_ENGINE_SWITCHES") == "VLLM_NVTX_SCOPES_FOR_PROFILING");
+  CHECK(env_of(vllm).at("VLLM_NVTX_SCOPES_FOR_PROFILING") == "1");
+  CHECK_FALSE(env_of(vllm).contains("SGLANG_ENABLE_NVTX_SCHEDULER"));
+  REQUIRE(said(vllm) != nullptr);
+  CHECK(text_of(*said(vllm)) ==
+        "mark.engine is vllm: the workload gets VLLM_NVTX_SCOPES_FOR_PROFILING=1, and each of its steps a mark with the requests in it.");
+
+  config.mark.engine = "dynamo";  // whose workers are one of the others
+  for (const char* variable : {"DYN_ENABLE_RUST_NVTX", "DYN_NVTX", "SGLANG_ENABLE_NVTX_SCHEDULER", "TLLM_LLMAPI_ENABLE_NVTX"}) {
+    INFO(variable);
+    CHECK(env_of(make_plan(config, tools, "/b")).at(variable) == "1");
+  }
+  config.workload.env["DYN_NVTX"] = "0";  // the user's own wins, and is not taken back
+  const Plan own = make_plan(config, tools, "/b");
+  CHECK(env_of(own).at("DYN_NVTX") == "0");
+  CHECK(env_of(own).at("NL_STAGE_ENGINE_SWITCHES").find("DYN_NVTX") == std::string::npos);
+
+  config.mark.automatic = false;
+  CHECK_FALSE(env_of(make_plan(config, tools, "/b")).contains("NL_STAGE_ENGINE"));
+  CHECK(said(make_plan(config, tools, "/b")) == nullptr);
+}

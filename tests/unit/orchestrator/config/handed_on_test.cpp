@@ -103,6 +103,7 @@ const std::vector<Effect> kEffects = {
     {"ncu.export_timeout_s", "1234", "deep", "ncu-export-raw", " within 1234.0 "},
     {"ncu.extra_args", "[--verbose]", "deep", "ncu", " --verbose "},
     {"perturbation.repeats", "2", "light", "unprofiled", " ./workload "},
+    {"mark.engine", "vllm", "light", "nsys", " VLLM_NVTX_SCOPES_FOR_PROFILING=1 "},
     {"perturbation.budget_s", "99", "deep", "unprofiled", " within 99.0 "},
 };
 

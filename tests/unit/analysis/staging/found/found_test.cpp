@@ -8,38 +8,8 @@
 #include "tests/unit/analysis/staging/found/made_generation.h"
 
 using namespace nl;
-using analysis::engine_step;
 using analysis::find_stages;
 using analysis::FoundStages;
-
-TEST_CASE("names of engines tell prefill, decoding and tokens") {
-  const auto vllm = engine_step("execute_context_2(512)_generation_6(6)");
-  REQUIRE(vllm);
-  CHECK(vllm->engine == "vLLM");
-  CHECK(vllm->prefills == true);
-  CHECK(vllm->decodes == true);
-  CHECK(vllm->context_tokens == 512);
-  CHECK(vllm->generation_tokens == 6);
-  const auto executor = engine_step("[Executor] _forward_step 7: 1 ctx reqs, 300 ctx tokens, 0 gen reqs");
-  REQUIRE(executor);
-  CHECK(executor->engine == "TensorRT-LLM");
-  CHECK(executor->context_tokens == 300);
-  CHECK(executor->decodes == false);
-  const auto older = engine_step("[Executor] _forward_step 60000: 0 ctx reqs, 32 gen reqs");
-  REQUIRE(older);
-  CHECK(older->prefills == false);
-  CHECK(older->generation_tokens == 32);
-  CHECK(engine_step("[Executor] _forward_step: 2 ctx reqs, 0 gen reqs")->prefills == true);
-  const auto extend = engine_step("step[EXTEND bs=4 toks=1024]");
-  REQUIRE(extend);
-  CHECK(extend->engine == "SGLang");
-  CHECK(extend->context_tokens == 1024);
-  CHECK(engine_step("step[DECODE bs=8]")->generation_tokens == 8);
-  CHECK_FALSE(engine_step("scheduler.run_batch")->told());
-  for (const char* other : {"", "execute_context_", "execute_context_1(2)_generation_", "step[IDLE bs=0]",
-                            "[Executor] _forward_step 1: many", "scheduler.recv_requests", "decode_step"})
-    CHECK_FALSE(engine_step(other));
-}
 
 TEST_CASE("an engine's ranges are stages with their tokens") {
   TraceBuilder b;
@@ -61,7 +31,21 @@ TEST_CASE("an engine's ranges are stages with their tokens") {
   REQUIRE(found.notes.size() == 1);
   CHECK(found.notes[0].code == Code::kStagesOfEngine);
   CHECK(found.notes[0].details[0] == "vLLM");
-  CHECK(found.notes[0].details[1] == "decode_step: 1, mixed_step: 1, prefill: 1");
+  CHECK(found.notes[0].details[1] == "decode_step: 1, mixed_step: 1 (1 prompt with 64 tokens, 4 output tokens), prefill: 1");
+}
+
+TEST_CASE("steps of a draft model are no steps of the engine") {
+  TraceBuilder b;
+  b.range("", "step[EXTEND bs=1 toks=64]", 0, 10);
+  for (Ns t = 100; t < 400; t += 100) {
+    b.range("", "step[DECODE bs=2]", t, t + 10);
+    b.range("", "step[TARGET_VERIFY bs=2 g_sq=6 g_sqsq=18 g_sqsk=90 g_sk=30]", t + 20, t + 50);
+  }
+  const FoundStages found = find_stages(b.trace, {});
+  REQUIRE(found.stages.size() == 4);
+  CHECK(found.stages[1].start_ns == 120);
+  CHECK(found.stages[1].tokens == 6);
+  CHECK(found.notes[0].details[1] == "decode_step: 3, prefill: 1");
 }
 
 TEST_CASE("steps whose names say nothing are told by their work") {
@@ -173,35 +157,6 @@ TEST_CASE("marked stages are marked") {
   CHECK(run.import_stats.notes.empty());
 }
 
-TEST_CASE("names of engines: mixed steps, idle ones, and numbers that are left out") {
-  const auto mixed = engine_step("step[MIXED bs=3 toks=70]");
-  REQUIRE(mixed);
-  CHECK(mixed->prefills == true);
-  CHECK(mixed->decodes == true);
-  CHECK_FALSE(mixed->context_tokens);
-  CHECK_FALSE(mixed->generation_tokens);
-  const auto extend = engine_step("step[EXTEND bs=4 toks=1024]");
-  CHECK(extend->prefills == true);
-  CHECK(extend->decodes == false);
-  CHECK_FALSE(extend->generation_tokens);
-  const auto decode = engine_step("step[DECODE bs=8 toks=9]");
-  CHECK(decode->prefills == false);
-  CHECK(decode->decodes == true);
-  CHECK_FALSE(decode->context_tokens);
-  CHECK_FALSE(engine_step("step[DECODE]")->generation_tokens);
-  const auto executor = engine_step("[Executor] _forward_step 7: 2 ctx reqs, 300 ctx tokens, 5 gen reqs");
-  CHECK(executor->prefills == true);
-  CHECK(executor->decodes == true);
-  CHECK(executor->generation_tokens == 5);
-  CHECK(engine_step("[Executor] _forward_step 7: 0 ctx reqs, 5 gen reqs")->context_tokens == 0);
-  CHECK_FALSE(engine_step("[Executor] _forward_step 7: 2 ctx reqs, 5 gen reqs")->context_tokens);
-  CHECK_FALSE(engine_step("[Executor] _forward_step 7: 2 ctx reqs, 5 ctx tokens"));
-  const auto idle = engine_step("execute_context_0(0)_generation_0(0)");
-  CHECK(idle->prefills == false);
-  CHECK(idle->decodes == false);
-  CHECK(idle->told());
-}
-
 TEST_CASE("of several engines the one with the most ranges, and ranges that tell more go first") {
   TraceBuilder b;
   b.range("", "scheduler.run_batch", 0, 10);
@@ -276,4 +231,16 @@ TEST_CASE("where nothing else is found, each process's work is a stage of its ow
   REQUIRE(found.notes.size() >= 2);
   CHECK(found.notes[found.notes.size() - 2] == Remark{Code::kWholeCapture, {"1.000 s", "2.000 s"}});
   CHECK(found.notes.back() == Remark{Code::kWholeCapture, {"3.000 s", "3.500 s"}});
+}
+
+TEST_CASE("processes of engines are noted with what they are for, once each") {
+  TraceBuilder b;
+  b.range("", "execute_context_1(512)_generation_0(0)", 0, 1000);
+  b.trace.processes = {{851, "VLLM::EngineCore"}, {852, "python3"}, {853, "bash"}};
+  b.trace.threads = {{0, 851, "VLLM::EngineCor"}, {1, 852, "VLLM::APIServer"}, {2, 853, "bash"}};
+  analysis::add_found_stages(b.trace, {});
+  const Remark* note = find_first(b.trace.stats.notes, {Code::kEngineProcesses});
+  REQUIRE(note != nullptr);
+  CHECK(note->details == std::vector<std::string>{"vLLM", "scheduler (VLLM::EngineCore, process 851), API (VLLM::APIServer, process 852)"});
+  CHECK(b.trace.stats.notes.size() == 2);  // and one on the stages
 }

@@ -50,20 +50,38 @@ const Text* StringTable::add(std::uint64_t hash, const char* text, std::size_t l
   if (memory == nullptr) return nullptr;
   auto* copy = reinterpret_cast<char*>(memory + sizeof(Text));
   std::memcpy(copy, text, length);
-  auto* entry = ::new (memory) Text{hash, count_ + 1, static_cast<std::uint32_t>(length), copy};
+  auto* entry = ::new (memory) Text{hash, before_ + count_ + 1, static_cast<std::uint32_t>(length), copy};
   order_[count_++] = entry;
   place(entry);
   return entry;
 }
 
-void* StringTable::allocate(std::size_t bytes) {
+void StringTable::clear() {
+  if (capacity_ > 0) std::memset(slots_, 0, capacity_ * sizeof(Text*));
+  count_ = 0;
+  last_ = nullptr;
+  block_left_ = 0;
+}
+
+// One that was used before, or a new one.
+bool StringTable::next_block() {
   constexpr std::size_t kBlockBytes = 256 * 1024;
-  bytes = (bytes + 7) & ~std::size_t{7};
-  if (bytes > block_left_) {
-    block_ = static_cast<std::byte*>(map_memory(kBlockBytes));
-    block_left_ = block_ != nullptr ? kBlockBytes : 0;
-    if (block_ == nullptr) return nullptr;
+  Block* next = last_ != nullptr ? last_->next : first_;
+  if (next == nullptr) {
+    void* memory = map_memory(kBlockBytes);
+    if (memory == nullptr) return false;
+    next = ::new (memory) Block{nullptr};
+    (last_ != nullptr ? last_->next : first_) = next;
   }
+  last_ = next;
+  block_ = reinterpret_cast<std::byte*>(next + 1);
+  block_left_ = kBlockBytes - sizeof(Block);
+  return true;
+}
+
+void* StringTable::allocate(std::size_t bytes) {
+  bytes = (bytes + 7) & ~std::size_t{7};
+  if (bytes > block_left_ && !next_block()) return nullptr;
   void* memory = block_;
   block_ += bytes;
   block_left_ -= bytes;

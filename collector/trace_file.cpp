@@ -1,5 +1,6 @@
 #include "collector/trace_file.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +23,7 @@ using trace_format::FileHeader;
 using trace_format::kChunkBytes;
 using trace_format::kHeaderBytes;
 using trace_format::RunLabel;
+using trace_format::Segment;
 
 std::int64_t clock_ns(clockid_t clock) {
   timespec now{};
@@ -77,6 +79,8 @@ void note_in_header(int fd, std::uint32_t chunks, std::uint32_t stopped) {
 }  // namespace
 
 void TraceFile::complain(const char* what, const char* where, int error) {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true)) return;
   char message[4400];
   int length = std::snprintf(message, sizeof message, "nl-stage collector: %s%s%s%s%s; nothing is recorded\n", what,
                              *where != '\0' ? " " : "", where, error != 0 ? ": " : "", error != 0 ? strerrordesc_np(error) : "");
@@ -95,22 +99,26 @@ bool TraceFile::set_folder(const char* folder) {
   return true;
 }
 
+bool TraceFile::open() { return create(folder_); }
+
 // nvtx-<pid>.nltrace; a process that replaced itself with exec finds its own earlier file and counts on.
-bool TraceFile::open() {
+bool TraceFile::create(const char* folder) {
   int fd = -1;
-  for (unsigned attempt = 1; fd < 0 && attempt < 1000; ++attempt) {
+  for (unsigned attempt = number_ + 1; fd < 0 && attempt < number_ + 1000; ++attempt) {
     char suffix[16] = "";
     if (attempt > 1) std::snprintf(suffix, sizeof suffix, "-%u", attempt);
-    int length = std::snprintf(path_, sizeof path_, "%s/nvtx-%d%s.nltrace", folder_, static_cast<int>(getpid()), suffix);
+    int length = std::snprintf(path_, sizeof path_, "%s/nvtx-%d%s.nltrace", folder, static_cast<int>(getpid()), suffix);
     if (length <= 0 || static_cast<std::size_t>(length) >= sizeof path_) break;
-    fd = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    fd = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, ring_files_ > 0 ? 0600 : 0644);
     if (fd < 0 && errno != EEXIST) break;
   }
   struct {
     FileHeader header = make_header();
     RunLabel label = make_label();
+    Segment segment = {};
   } begin;
   static_assert(sizeof begin == kHeaderBytes);
+  if (ring_files_ > 0) begin.segment = {began_ns_, number_, in_window_};
   struct stat status{};
   errno = fd >= 0 ? EFBIG : errno;
   bool good =
@@ -123,6 +131,51 @@ bool TraceFile::open() {
   return good;
 }
 
+void TraceFile::keep_ring(std::uint32_t files, std::uint32_t most_chunks) {
+  ring_files_ = files < kMostKept ? files : kMostKept;
+  most_chunks_ = most_chunks;
+  began_ns_ = clock_ns(CLOCK_MONOTONIC);
+}
+
+// The file in hand becomes one of the past.
+void TraceFile::remember() {
+  if (!open_) return;
+  if (kept_count_ == ring_files_) {
+    if (kept_[0].in_ring) unlink(kept_[0].path);
+    std::memmove(kept_, kept_ + 1, sizeof kept_[0] * --kept_count_);
+  }
+  Kept& last = kept_[kept_count_++];
+  copy_text(last.path, sizeof last.path, path_);
+  last.in_ring = !in_window_;
+}
+
+bool TraceFile::begin_next(const char* folder) {
+  remember();
+  let_go();
+  ++number_;
+  in_window_ = folder != nullptr;
+  return create(folder != nullptr ? folder : folder_);
+}
+
+void TraceFile::link_kept(const char* folder) const {
+  for (std::uint32_t i = 0; i < kept_count_; ++i) {
+    const char* slash = std::strrchr(kept_[i].path, '/');
+    char path[kMostPath];
+    const int length = std::snprintf(path, sizeof path, "%s%s", folder, slash != nullptr ? slash : "/");
+    if (length > 0 && static_cast<std::size_t>(length) < sizeof path) {
+      [[maybe_unused]] const int ignored = link(kept_[i].path, path);  // a file less of the past, where there are no links
+    }
+  }
+}
+
+void TraceFile::remove_ring() {
+  for (std::uint32_t i = 0; i < kept_count_; ++i)
+    if (kept_[i].in_ring) unlink(kept_[i].path);
+  kept_count_ = 0;
+  if (open_ && !in_window_) unlink(path_);
+  open_ = false;
+}
+
 bool TraceFile::acquire(Chunk& chunk) {
   if (free_count_ > 0) {
     chunk = free_[--free_count_];
@@ -132,6 +185,7 @@ bool TraceFile::acquire(Chunk& chunk) {
 }
 
 bool TraceFile::acquire_fresh(Chunk& chunk) {
+  if (most_chunks_ > 0 && !in_window_ && chunks_ >= most_chunks_ * 2) return false;  // the next file has room again
   if (!open_ && !open()) return false;
   // By name, and checked to be the same file: a descriptor kept open could have been closed by the
   // program and be another file by now.
@@ -169,12 +223,21 @@ void TraceFile::release(const Chunk& chunk) {
   else munmap(chunk.data, kChunkBytes);
 }
 
-void TraceFile::forget() {
+// What is left of the chunks of the file in hand.
+void TraceFile::let_go() {
   for (std::size_t i = 0; i < free_count_; ++i) munmap(free_[i].data, kChunkBytes);
   free_count_ = 0;
   chunks_ = 0;
   sequence_ = 0;
   open_ = false;
+}
+
+void TraceFile::forget() {
+  let_go();
+  kept_count_ = 0;
+  number_ = 0;
+  in_window_ = false;
+  began_ns_ = clock_ns(CLOCK_MONOTONIC);
 }
 
 }  // namespace nl::collector

@@ -43,7 +43,15 @@ static_assert(sizeof(FileHeader) == 128);
 struct RunLabel {
   char text[32];  // which run the process belongs to, as NL_STAGE_RUN says; empty: not known
 };
-inline constexpr std::uint32_t kHeaderBytes = sizeof(FileHeader) + sizeof(RunLabel);  // of a file that is written today
+
+// Behind the label. The files of a process that records all the time continue each other: one file after the other, the oldest of them go.
+struct Segment {
+  std::int64_t began_ns;  // CLOCK_MONOTONIC, when the process began to record; 0: the file stands alone
+  std::uint32_t number;   // of the file, from 0
+  std::uint32_t window;   // 1: it holds a window, with the work of the GPU
+};
+inline constexpr std::uint32_t kSegmentOffset = sizeof(FileHeader) + sizeof(RunLabel);
+inline constexpr std::uint32_t kHeaderBytes = kSegmentOffset + sizeof(Segment);  // of a file that is written today
 
 enum class Kind : std::uint16_t {
   kThreadStart = 1,

@@ -92,6 +92,7 @@ bool has_stages(const Text* domain) {
   if (domain == nullptr || domain->length == 0) return true;
   for (std::size_t i = 0; i < watch.count; ++i) {
     const Spelling& wanted = watch.spellings[i];
+    if (wanted.text[0] == '*') return true;
     if (wanted.length > domain->length && wanted.text[domain->length] == '@' && std::memcmp(wanted.text, domain->data, domain->length) == 0)
       return true;
   }

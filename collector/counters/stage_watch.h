@@ -16,7 +16,8 @@ struct StageListener {
 };
 
 // `list`: "LLM@prefill\nLLM@decode_all", domain and name; a range of the default domain with that literal name is
-// the same. In a line, * stands for any text: "execute_context_0(0)_generation_*". It is not copied. nullptr: no range is a stage. The listener may be nullptr. False: the list names no stage.
+// the same. In a line, * stands for any text: "execute_context_0(0)_generation_*", "*@execute_*". It is not copied. nullptr: no range is a stage.
+// The listener may be nullptr. False: the list names no stage.
 bool watch_stages(const char* list, const StageListener* listener);
 
 // Which line of the list names the range, counted from 0 without the empty ones, the first where several do. -1: none.

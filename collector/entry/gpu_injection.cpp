@@ -22,6 +22,8 @@
 #include "collector/host_program.h"
 #include "collector/lock.h"
 #include "collector/nvtx/recorder.h"
+#include "collector/record/gpu_half.h"
+#include "collector/record/recording.h"
 #include "collector/sampling/samplers.h"
 
 namespace nl::collector {
@@ -116,10 +118,15 @@ void around_device_reset(const cupti::CallbackData& call) {
   rescue_gpu_trace();
 }
 
+void around_counted_launch(const cupti::CallbackData& call) {
+  if (call.site == cupti::kEnter) count_launch();
+}
+
 void around_driver_call(const cupti::CallbackData& call) {
   if (is_stream_wait(call.function)) around_stream_wait(call);
   else if (is_capture_function(call.function)) around_capture(call.function, call.site == cupti::kExit);
   else if (brings_peer_memory(call.function)) trace_peer_copies();
+  else if (keeps_ring()) around_counted_launch(call);
   else around_launch(call);
 }
 
@@ -166,7 +173,7 @@ void on_callback(void*, int domain, std::uint32_t function, const void* data) {
 
 void after_fork_in_child() {
   injection.off.store(true, std::memory_order_relaxed);
-  listen_to_ranges(nullptr);
+  if (!keeps_ring()) listen_to_ranges(nullptr);  // a recorder counts the steps of every process
   forget_gpu_trace();
 }
 
@@ -244,13 +251,18 @@ void listen_to_stream_waits() {
   listen_to(cupti::kDomainDriver, is_stream_wait);
 }
 
-bool start_tracing() {
-  if (!trace_gpu(injection.library)) return false;
+// What is known of the program beside CUPTI's records.
+void listen_to_program() {
   listen_to_device_reset();
   if (waits_are_calls()) listen_to_stream_waits();
   if (!graphs_as_wholes()) listen_to_graph_nodes();
   listen_to(cupti::kDomainDriver, brings_peer_memory);
   if (!listen_to_contexts()) trace_peer_copies();  // without those events a second GPU would go unnoticed
+}
+
+bool start_tracing() {
+  if (!trace_gpu(injection.library)) return false;
+  listen_to_program();
   sample_stalls(injection.library);
   sample_activity(injection.library);
   trace_chosen_steps();
@@ -297,8 +309,71 @@ bool start() {
   return counts() ? start_counting() : start_tracing();
 }
 
+bool launches_work(const char* driver_function) {
+  return is_kernel_launch(driver_function) || std::strncmp(driver_function, "cuGraphLaunch", 13) == 0;
+}
+
+// A window of a recorder. CUPTI is found, joined and set up while the program goes on. Joining is the one thing that its threads notice, once
+// in the life of a process: a launch meanwhile takes 5 to 9 ms longer, whatever is called first. It is for good: cuptiFinalize() takes the
+// cost of being attached away, and left a program whose CUDA graphs had run meanwhile with a launch failure.
+bool attach_for_windows() {
+  Lock lock(injection.flush_mutex);
+  if (injection.exiting.load(std::memory_order_relaxed) || (injection.library.path[0] == '\0' && !load()) || !subscribe()) return false;
+  keep_gpu_records(false);
+  if (!trace_gpu(injection.library)) return false;
+  listen_to_program();
+  if (several_devices_in_use()) trace_peer_copies();  // their contexts were made before anybody listened
+  pause_gpu_trace();
+  injection.off.store(false, std::memory_order_relaxed);
+  return true;
+}
+
+void count_launches(bool on) {
+  visit_functions(injection.library.api, cupti::kDomainDriver, [&](std::uint32_t function, const char* name) {
+    if (launches_work(name)) injection.library.api.cuptiEnableCallback(on ? 1 : 0, injection.subscriber, cupti::kDomainDriver, function);
+  });
+}
+
+// Callbacks come last and go first: CUPTI was seen to lose those of functions whose records were asked for after them.
+void begin_window() {
+  Lock lock(injection.flush_mutex);
+  keep_gpu_records(true);
+  begin_gpu_file();
+  resume_gpu_trace();
+  count_launches(true);
+}
+
+// What was launched in the window ends after it, at once or some milliseconds later.
+void end_window_of_gpu() {
+  Lock lock(injection.flush_mutex);
+  if (injection.exiting.load(std::memory_order_relaxed)) return;
+  count_launches(false);
+  pause_gpu_trace();
+  for (const long pause_ms : {0L, 20L, 80L}) {
+    timespec pause{0, pause_ms * 1'000'000};
+    nanosleep(&pause, nullptr);
+    flush_gpu_trace();
+  }
+  keep_gpu_records(false);
+}
+
+void flush_window() {
+  Lock lock(injection.flush_mutex);
+  if (!injection.exiting.load(std::memory_order_relaxed)) flush_gpu_trace();
+}
+
+constexpr GpuHalf kGpuHalf{attach_for_windows, begin_window, end_window_of_gpu, flush_window};
+
+void wait_for_windows() {
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  std::atexit(finish_at_exit);
+  injection.off.store(true, std::memory_order_relaxed);  // until a window is armed
+  offer_gpu_half(kGpuHalf);
+}
+
 void start_once() {
   if (!start_recording()) return;
+  if (keeps_ring()) return wait_for_windows();
   injection.mode = chosen_mode();
   if (!load() || !subscribe()) return;
   pthread_atfork(nullptr, nullptr, after_fork_in_child);

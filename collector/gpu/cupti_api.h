@@ -163,8 +163,6 @@ struct Api {
   Result (*cuptiEnableCallback)(std::uint32_t, Subscriber, Domain, std::uint32_t);
   Result (*cuptiSubscribe_v2)(Subscriber*, Callback, void*, SubscriberParams*);
   Result (*cuptiActivityRegisterTimestampCallback)(Timestamp);
-  Result (*cuptiActivityEnableContext)(void*, Kind);  // wins over the one without a context
-  Result (*cuptiActivityDisableContext)(void*, Kind);
   Result (*cuptiActivityEnableRuntimeApi)(std::uint32_t, std::uint8_t);
   Result (*cuptiActivityEnableDriverApi)(std::uint32_t, std::uint8_t);
   Result (*cuptiActivityEnableAllSyncRecords)(std::uint8_t);

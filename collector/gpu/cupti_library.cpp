@@ -39,8 +39,6 @@ bool find_functions(void* handle, cupti::Api& api) {
   NL_FIND(cuptiEnableCallback);
   NL_FIND(cuptiSubscribe_v2);
   NL_FIND(cuptiActivityRegisterTimestampCallback);
-  NL_FIND(cuptiActivityEnableContext);
-  NL_FIND(cuptiActivityDisableContext);
   NL_FIND(cuptiActivityEnableRuntimeApi);
   NL_FIND(cuptiActivityEnableDriverApi);
   NL_FIND(cuptiActivityEnableAllSyncRecords);

@@ -66,6 +66,17 @@ void GpuPacker::add(const cupti::Activity* record, std::int64_t clock_ahead_ns) 
   }
 }
 
+void GpuPacker::restart() {
+  used_ = 0;
+  std::memset(shapes_, 0, sizeof shapes_);
+  std::memset(queues_, 0, sizeof queues_);
+  std::memset(threads_, 0, sizeof threads_);
+  std::memset(functions_, 0, sizeof functions_);
+  shape_count_ = queue_count_ = thread_count_ = function_count_ = 0;
+  unfinished_ = 0;
+  for (std::uint32_t i = 0; i < names_.size(); ++i) define_name(names_[i]);
+}
+
 void GpuPacker::finish() {
   if (used_ == 0) return;
   std::size_t bytes = (used_ + 7) & ~std::size_t{7};
@@ -158,8 +169,12 @@ const Text* GpuPacker::intern(const char* name) {
   if (const Text* found = names_.find(hash, name, length)) return found;
   const Text* added = names_.add(hash, name, length);
   if (added == nullptr) return nullptr;
-  append_with_text(append_, String{{}, static_cast<std::uint32_t>(length), 0}, Kind::kGpuName, added->id, name, length);
+  define_name(*added);
   return added;
+}
+
+bool GpuPacker::define_name(const Text& name) {
+  return append_with_text(append_, String{{}, name.length, 0}, Kind::kGpuName, name.id, name.data, name.length);
 }
 
 std::uint32_t GpuPacker::shape_of(const cupti::KernelRecord& kernel) {

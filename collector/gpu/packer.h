@@ -21,6 +21,7 @@ class GpuPacker {
 
   void start(Append append, FunctionName function_name, ThreadName thread_name);
   void add(const cupti::Activity* record, std::int64_t clock_ahead_ns);
+  void restart();                                  // what follows lies in another file: all is defined anew
   void finish();                                   // writes the block in hand
   std::uint64_t take_unfinished();                 // records without times since the last call: in flight at the end
   std::uint32_t number_of_name(const char* name);  // 0: no memory
@@ -55,6 +56,7 @@ class GpuPacker {
 
   const Text* name_of(const char* name);
   const Text* intern(const char* name);
+  bool define_name(const Text& name);
   std::uint32_t shape_of(const cupti::KernelRecord& kernel);
   std::uint32_t queue_of(std::uint32_t device, std::uint32_t context, std::uint32_t stream);
   std::uint32_t thread_of(std::uint32_t tid);

@@ -9,7 +9,6 @@
 
 #include "collector/gpu/buffers.h"
 #include "collector/gpu/calls.h"
-#include "collector/gpu/contexts.h"
 #include "collector/gpu/log.h"
 #include "collector/host_program.h"
 #include "collector/nvtx/recorder.h"
@@ -81,9 +80,28 @@ void visit_devices(void (*visit)(const cupti::DeviceRecord& device)) {
   dlclose(library);
 }
 
+int active_devices() {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return 0;
+  int (*count)(int*) = nullptr;
+  int (*get)(int*, int) = nullptr;
+  int (*state)(int, unsigned*, int*) = nullptr;
+  int devices = 0, active = 0;
+  if (find_symbol(library, "cuDeviceGetCount", count) && find_symbol(library, "cuDeviceGet", get) &&
+      find_symbol(library, "cuDevicePrimaryCtxGetState", state) && count(&devices) == 0)
+    for (int i = 0; i < devices; ++i) {
+      int device = 0, in_use = 0;
+      unsigned flags = 0;
+      if (get(&device, i) == 0 && state(device, &flags, &in_use) == 0 && in_use != 0) ++active;
+    }
+  dlclose(library);
+  return active;
+}
+
 struct GpuTrace {
   const CuptiLibrary* library = nullptr;  // nullptr: nothing is traced
   std::atomic<bool> off{false};
+  std::atomic<bool> keeps{true};
   std::atomic<bool> ending{false};  // a thread may still write to what CUPTI was made to hand over
   std::atomic<std::int64_t> clock_ahead_ns{0};
   bool devices_known = false;  // under the log's lock
@@ -158,7 +176,7 @@ void buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* ma
 
 void buffer_completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t bytes, std::size_t valid_bytes) {
   if (buffer == nullptr || gpu.off.load(std::memory_order_relaxed)) return;
-  pack(buffer, valid_bytes);
+  if (gpu.keeps.load(std::memory_order_relaxed)) pack(buffer, valid_bytes);
   if (!gpu.ending.load(std::memory_order_relaxed)) gpu.buffers.give_back(buffer, bytes);
 }
 
@@ -207,6 +225,7 @@ bool prepare() {
 }
 
 void record_session(CallChoice calls) {
+  if (!gpu.keeps.load(std::memory_order_relaxed)) return;  // a recorder's session begins with its window
   std::uint32_t version = 0;
   api().cuptiGetVersion(&version);
   GpuSession session{{Kind::kGpuSession, sizeof(GpuSession), version}, now_ns(), static_cast<std::uint32_t>(calls), waits_are_calls()};
@@ -242,35 +261,14 @@ void enable_activities() {
   gpu.calls.enable(api());
 }
 
-void disable_kinds() {
+void disable_work() {
   for (auto kind : kWork) api().cuptiActivityDisable(kind);
   for (auto kind : {cupti::kMemcpyPeer, cupti::kGraphTrace, cupti::kSynchronization}) api().cuptiActivityDisable(kind);
-}
-
-void disable_work() {
-  disable_kinds();
   gpu.calls.disable(api());
 }
 
-// NL_STAGE_DUTY_TOGGLE, for measuring what pausing costs. "kinds": calls are recorded all the time. "contexts": work is switched in the
-// contexts there are, and calls as "all" does.
-bool toggles(const char* what) {
-  const char* text = text_from("NL_STAGE_DUTY_TOGGLE");
-  return text != nullptr && std::strcmp(text, what) == 0;
-}
-
-// False: this CUPTI cannot, or it is not asked for.
-bool toggle_contexts(bool on) {
-  if (!toggles("contexts")) return false;
-  const auto toggle = on ? api().cuptiActivityEnableContext : api().cuptiActivityDisableContext;
-  GpuContext contexts[kMaxContexts];
-  const std::size_t count = device_contexts(contexts);
-  for (std::size_t i = 0; toggle != nullptr && i < count; ++i)
-    for (auto kind : kWork) toggle(contexts[i].handle, kind);
-  return toggle != nullptr && count > 0;
-}
-
 void record_tracing(std::uint32_t what) {
+  if (!gpu.keeps.load(std::memory_order_relaxed)) return;
   const Tracing record{{Kind::kTracing, sizeof(Tracing), what}, now_ns()};
   GpuLog().append(&record, sizeof record);
 }
@@ -302,14 +300,13 @@ bool waits_are_calls() { return chosen_calls() == CallChoice::kWork; }
 void pause_gpu_trace() {
   if (gpu.library == nullptr || gpu.ending.load(std::memory_order_relaxed)) return;
   record_tracing(kTracingOff);
-  if (!toggle_contexts(false)) disable_kinds();
-  if (!toggles("kinds")) gpu.calls.disable(api());
+  disable_work();
 }
 
 void resume_gpu_trace() {
   if (gpu.library == nullptr || gpu.ending.load(std::memory_order_relaxed)) return;
-  if (!toggle_contexts(true)) enable_kinds(chosen_calls());
-  if (!toggles("kinds")) gpu.calls.enable(api());
+  enable_kinds(chosen_calls());
+  gpu.calls.enable(api());
   if (gpu.peer_copies.load(std::memory_order_relaxed)) enable(cupti::kMemcpyPeer);
   record_tracing(kTracingOn);
 }
@@ -317,6 +314,22 @@ void resume_gpu_trace() {
 void end_gpu_trace_soon() {
   if (gpu.library != nullptr && !gpu.ending.load(std::memory_order_relaxed)) record_tracing(kTracingEnds);
 }
+
+void begin_gpu_file() {
+  if (gpu.library == nullptr) return;
+  {
+    GpuLog log;
+    log.packer().restart();
+    gpu.devices_known = false;
+  }
+  record_session(chosen_calls());
+  check_clock();
+  add_missing_devices();
+}
+
+bool several_devices_in_use() { return active_devices() > 1; }
+
+void keep_gpu_records(bool keep) { gpu.keeps.store(keep, std::memory_order_relaxed); }
 
 // Flag 0 brings only what has all its times; nothing is taken away from under the GPU.
 void flush_gpu_trace() {

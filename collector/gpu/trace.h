@@ -20,6 +20,12 @@ void pause_gpu_trace();
 void resume_gpu_trace();
 void end_gpu_trace_soon();  // only says so: a step that begins from now on may end outside
 
+// For a recorder, whose windows lie in files of their own. Called while the trace is paused: the file in hand is a new one, and all that its
+// records refer to is written into it.
+void begin_gpu_file();
+bool several_devices_in_use();     // as the driver says: for who did not hear of their contexts
+void keep_gpu_records(bool keep);  // what CUPTI delivers while they are not kept is nobody's
+
 // Writes the complete records to the file. A thread of the collector calls it now and then.
 void flush_gpu_trace();
 

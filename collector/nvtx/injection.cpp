@@ -16,8 +16,8 @@ nvtxStringHandle_t string_of(const Text* text) { return reinterpret_cast<nvtxStr
 const Text* name_of(const nvtxEventAttributes_t* event) {
   if (event == nullptr || event->size < sizeof *event) return nullptr;
   switch (event->messageType) {
-    case NVTX_MESSAGE_TYPE_ASCII: return intern(event->message.ascii);
-    case NVTX_MESSAGE_TYPE_UNICODE: return intern(event->message.unicode);
+    case NVTX_MESSAGE_TYPE_ASCII: return intern(event->message.ascii, Keep::kPassing);
+    case NVTX_MESSAGE_TYPE_UNICODE: return intern(event->message.unicode, Keep::kPassing);
     case NVTX_MESSAGE_TYPE_REGISTERED: return reinterpret_cast<const Text*>(event->message.registered);
     default: return nullptr;
   }
@@ -35,18 +35,18 @@ Payload payload_of(const nvtxEventAttributes_t* event) {
 }
 
 void NVTX_API mark_ex(const nvtxEventAttributes_t* event) { record_mark({name_of(event), nullptr}, payload_of(event)); }
-void NVTX_API mark_a(const char* name) { record_mark({intern(name), nullptr}, {}); }
-void NVTX_API mark_w(const wchar_t* name) { record_mark({intern(name), nullptr}, {}); }
+void NVTX_API mark_a(const char* name) { record_mark({intern(name, Keep::kPassing), nullptr}, {}); }
+void NVTX_API mark_w(const wchar_t* name) { record_mark({intern(name, Keep::kPassing), nullptr}, {}); }
 int NVTX_API push_ex(const nvtxEventAttributes_t* event) { return record_push({name_of(event), nullptr}, payload_of(event)); }
-int NVTX_API push_a(const char* name) { return record_push({intern(name), nullptr}, {}); }
-int NVTX_API push_w(const wchar_t* name) { return record_push({intern(name), nullptr}, {}); }
+int NVTX_API push_a(const char* name) { return record_push({intern(name, Keep::kPassing), nullptr}, {}); }
+int NVTX_API push_w(const wchar_t* name) { return record_push({intern(name, Keep::kPassing), nullptr}, {}); }
 int NVTX_API pop() { return record_pop(nullptr); }
 nvtxRangeId_t NVTX_API start_ex(const nvtxEventAttributes_t* event) { return record_start({name_of(event), nullptr}, payload_of(event)); }
-nvtxRangeId_t NVTX_API start_a(const char* name) { return record_start({intern(name), nullptr}, {}); }
-nvtxRangeId_t NVTX_API start_w(const wchar_t* name) { return record_start({intern(name), nullptr}, {}); }
+nvtxRangeId_t NVTX_API start_a(const char* name) { return record_start({intern(name, Keep::kPassing), nullptr}, {}); }
+nvtxRangeId_t NVTX_API start_w(const wchar_t* name) { return record_start({intern(name, Keep::kPassing), nullptr}, {}); }
 void NVTX_API end(nvtxRangeId_t range) { record_end(range); }
-void NVTX_API name_thread_a(std::uint32_t tid, const char* name) { record_thread_name(tid, intern(name)); }
-void NVTX_API name_thread_w(std::uint32_t tid, const wchar_t* name) { record_thread_name(tid, intern(name)); }
+void NVTX_API name_thread_a(std::uint32_t tid, const char* name) { record_thread_name(tid, intern(name, Keep::kForGood)); }
+void NVTX_API name_thread_w(std::uint32_t tid, const wchar_t* name) { record_thread_name(tid, intern(name, Keep::kForGood)); }
 
 void NVTX_API domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
   record_mark({name_of(event), text_of(domain)}, payload_of(event));
@@ -59,10 +59,10 @@ nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t domain, const nvtxEventAt
   return record_start({name_of(event), text_of(domain)}, payload_of(event));
 }
 void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t range) { record_end(range); }
-nvtxStringHandle_t NVTX_API register_a(nvtxDomainHandle_t, const char* text) { return string_of(intern(text)); }
-nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t, const wchar_t* text) { return string_of(intern(text)); }
-nvtxDomainHandle_t NVTX_API create_domain_a(const char* name) { return domain_of(intern(name)); }
-nvtxDomainHandle_t NVTX_API create_domain_w(const wchar_t* name) { return domain_of(intern(name)); }
+nvtxStringHandle_t NVTX_API register_a(nvtxDomainHandle_t, const char* text) { return string_of(intern(text, Keep::kForGood)); }
+nvtxStringHandle_t NVTX_API register_w(nvtxDomainHandle_t, const wchar_t* text) { return string_of(intern(text, Keep::kForGood)); }
+nvtxDomainHandle_t NVTX_API create_domain_a(const char* name) { return domain_of(intern(name, Keep::kForGood)); }
+nvtxDomainHandle_t NVTX_API create_domain_w(const wchar_t* name) { return domain_of(intern(name, Keep::kForGood)); }
 
 class Module {
  public:

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ctime>
 #include <iterator>
+#include <utility>
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -24,9 +25,14 @@ using namespace trace_format;
 
 constexpr int kNoTracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
 
+// Texts of a ring are those of one file: marks of servers have a new text each time, and memory would grow with them. Their numbers have
+// this bit and the generation, so that one of an earlier file is known.
+constexpr std::uint32_t kPassing = 0x80000000, kPassingGenerations = 0x7F;
+std::uint32_t passing_number(std::uint32_t generation) { return kPassing | (generation & kPassingGenerations) << 24; }
+
 struct ThreadState {
   Chunk chunk;
-  std::uint32_t generation;  // of the process that the chunk belongs to; 0: none yet
+  std::uint32_t generation;  // of the file that the chunk belongs to; 0: none yet
   bool busy;                 // a signal handler that interrupts us here is not recorded
   std::uint32_t domain_count;
   struct {
@@ -41,14 +47,19 @@ struct Recorder {
   pthread_mutex_t file_mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_key_t thread_exit{};
-  StringTable strings;
+  StringTable strings;     // for good
+  StringTable passing[2];  // of a ring: of the file in hand, and of the one before, which a thread may still read
   TraceFile file;
   Chunk gpu_chunk;
+  std::uint32_t gpu_generation = 1;
   std::uint32_t strings_generation = 1;      // whose file the strings were written to
-  std::atomic<std::uint32_t> generation{1};  // one more after every fork
+  std::atomic<std::uint32_t> generation{1};  // of the file: one more after every fork, and for every next file of a ring
+  pid_t pid = 0;
+  const RingHooks* ring = nullptr;  // nullptr: one file, with all that there is
   std::atomic<std::uint64_t> next_range{1};
   std::atomic<bool> active{false};
   std::atomic<const RangeListener*> listener{nullptr};
+  std::atomic<void (*)(EventText)> mark_listener{nullptr};
 };
 
 constinit Recorder recorder;
@@ -65,12 +76,12 @@ void put(Chunk& chunk, const void* record, std::size_t bytes) {
   chunk.used += static_cast<std::uint32_t>(bytes);
 }
 
-// In place of the one in hand.
-bool replace(Chunk& chunk, bool (TraceFile::*acquire)(Chunk& chunk), ThreadStart& start) {
+// In place of the one in hand. Of another generation there is none: its numbers of texts are others.
+bool replace(Chunk& chunk, bool (TraceFile::*acquire)(Chunk& chunk), ThreadStart& start, std::uint32_t generation) {
   if (chunk.data != nullptr) munmap(chunk.data, kChunkBytes);
   chunk = {};
   Lock lock(recorder.file_mutex);
-  if (!recorder.active.load(std::memory_order_relaxed)) return false;
+  if (!recorder.active.load(std::memory_order_relaxed) || recorder.generation.load(std::memory_order_relaxed) != generation) return false;
   if (!(recorder.file.*acquire)(chunk)) {
     recorder.active.store(false, std::memory_order_relaxed);
     return false;
@@ -81,17 +92,19 @@ bool replace(Chunk& chunk, bool (TraceFile::*acquire)(Chunk& chunk), ThreadStart
 
 bool next_chunk(ThreadState& thread) {
   ThreadStart start{{Kind::kThreadStart, sizeof start, 0}, 0, static_cast<std::uint32_t>(gettid()), 0, {}};
-  if (!replace(thread.chunk, &TraceFile::acquire, start)) return false;
-  thread.generation = recorder.generation.load(std::memory_order_relaxed);
+  const bool good = replace(thread.chunk, &TraceFile::acquire, start, thread.generation);
+  if (recorder.ring != nullptr && (!good || recorder.file.wants_next())) recorder.ring->file_full();
+  if (!good) return false;
   prctl(PR_GET_NAME, start.name);
   put(thread.chunk, &start, sizeof start);
   pthread_setspecific(recorder.thread_exit, &thread);
   return true;
 }
 
-bool next_gpu_chunk() {
+bool next_gpu_chunk(std::uint32_t generation) {
   ThreadStart start{{Kind::kThreadStart, sizeof start, 0}, 0, 0, 0, "gpu"};
-  if (!replace(recorder.gpu_chunk, &TraceFile::acquire_fresh, start)) return false;
+  if (!replace(recorder.gpu_chunk, &TraceFile::acquire_fresh, start, generation)) return false;
+  recorder.gpu_generation = generation;
   put(recorder.gpu_chunk, &start, sizeof start);
   return true;
 }
@@ -114,18 +127,39 @@ bool append_string(ThreadState& thread, const Text& text) {
   return append(thread, buffer, bytes);
 }
 
-// The first event of a process after fork: the chunk in hand is the parent's, and the strings known so far
-// are not in the child's file.
-bool enter_generation(ThreadState& thread, std::uint32_t generation) {
+void begin_passing(std::uint32_t generation) {
+  std::swap(recorder.passing[0], recorder.passing[1]);
+  recorder.passing[0].clear();
+  recorder.passing[0].number_from(passing_number(generation));
+}
+
+// The first event of a thread in another file, which is a child's after fork or the next one of a ring: the chunk in hand is of the one
+// before, and the strings known so far are not in it. Under the strings' lock, so that the generation stays.
+bool enter_generation(ThreadState& thread) {
+  const std::uint32_t generation = recorder.generation.load(std::memory_order_relaxed);
+  if (thread.generation == generation) return true;
   if (thread.chunk.data != nullptr) munmap(thread.chunk.data, kChunkBytes);
   thread.chunk = {};
   thread.generation = generation;
-  Lock lock(recorder.strings_mutex);
+  if (recorder.ring != nullptr) std::memset(thread.cache, 0, sizeof thread.cache);
   if (recorder.strings_generation == generation) return true;
   recorder.strings_generation = generation;
+  if (recorder.ring != nullptr) begin_passing(generation);
   for (std::uint32_t i = 0; i < recorder.strings.size(); ++i)
     if (!append_string(thread, recorder.strings[i])) return false;
   return true;
+}
+
+bool catch_up(ThreadState& thread) {
+  Lock lock(recorder.strings_mutex);
+  return enter_generation(thread);
+}
+
+// A child of a fork has no threads but the one that goes on.
+void meet_process() {
+  if (recorder.ring == nullptr || recorder.pid == getpid()) return;
+  recorder.pid = getpid();
+  recorder.ring->process_began();
 }
 
 // What every call does first: nothing is recorded where recording has failed, or inside itself.
@@ -136,7 +170,10 @@ class Entry {
     thread_.busy = true;
     std::uint32_t generation = recorder.generation.load(std::memory_order_relaxed);
     ready_ = true;
-    if (thread_.generation != generation) ready_ = enter_generation(thread_, generation);
+    if (thread_.generation != generation) {
+      meet_process();
+      ready_ = catch_up(thread_);
+    }
     if (!ready_) thread_.busy = false;
   }
   ~Entry() {
@@ -154,13 +191,42 @@ class Entry {
   bool ready_ = false;
 };
 
-const Text* intern_slowly(ThreadState& thread, std::uint64_t hash, const char* text, std::size_t length) {
+const Text* intern_slowly(ThreadState& thread, std::uint64_t hash, const char* text, std::size_t length, Keep keep) {
   Lock lock(recorder.strings_mutex);
+  if (!enter_generation(thread)) return nullptr;
   if (const Text* known = recorder.strings.find(hash, text, length)) return known;
-  const Text* added = recorder.strings.add(hash, text, length);
+  StringTable& table = keep == Keep::kPassing && recorder.ring != nullptr ? recorder.passing[0] : recorder.strings;
+  if (const Text* known = table.find(hash, text, length)) return known;
+  const Text* added = table.add(hash, text, length);
   // Written before another thread can use its number, so that no record refers to a lost string.
   if (added != nullptr && !append_string(thread, *added)) return nullptr;
   return added;
+}
+
+// The number of a text in the file in hand. Another file may have begun since it was interned.
+std::uint32_t number_of(ThreadState& thread, const Text* text) {
+  if (text == nullptr) return 0;
+  const bool passes = (text->id & kPassing) != 0;
+  if (!passes || (text->id & ~0xFFFFFFU) == passing_number(thread.generation)) return text->id;
+  const Text* again = intern_slowly(thread, text->hash, text->data, text->length, Keep::kPassing);
+  return again != nullptr ? again->id : 0;
+}
+
+// `make` writes the record with the numbers of the file in hand; once more where another file began meanwhile.
+template <typename Make>
+void append_made(ThreadState& thread, Make make) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const std::uint32_t generation = thread.generation;
+    const auto [record, bytes] = make();
+    if (thread.generation == generation && append(thread, record, bytes)) return;
+    if (thread.generation == recorder.generation.load(std::memory_order_relaxed) && thread.generation == generation) return;
+    if (!catch_up(thread)) return;
+  }
+}
+
+template <typename Record>
+void append_plain(ThreadState& thread, const Record& record) {
+  append_made(thread, [&] { return std::pair<const void*, std::size_t>(&record, sizeof record); });
 }
 
 int* depth_of(ThreadState& thread, const Text* domain) {
@@ -171,12 +237,15 @@ int* depth_of(ThreadState& thread, const Text* domain) {
   return &thread.depths[thread.domain_count++].depth;
 }
 
-std::uint32_t id_of(const Text* text) { return text != nullptr ? text->id : 0; }
-
 void leave_thread(void* state) {
   auto& thread = *static_cast<ThreadState*>(state);
-  if (thread.chunk.data == nullptr || thread.generation != recorder.generation.load(std::memory_order_relaxed)) return;
+  if (thread.chunk.data == nullptr) return;
   Lock lock(recorder.file_mutex);
+  if (thread.generation != recorder.generation.load(std::memory_order_relaxed)) {
+    munmap(thread.chunk.data, kChunkBytes);
+    thread.chunk = {};
+    return;
+  }
   recorder.file.release(thread.chunk);
   thread.chunk = {};
 }
@@ -201,9 +270,15 @@ void after_fork_in_child() {
 void start_once() {
   remember_stderr();
   if (pthread_key_create(&recorder.thread_exit, leave_thread) != 0) return;
-  if (!recorder.file.set_folder(std::getenv("NL_STAGE_TRACE_DIR")) || !recorder.file.open()) return;
+  const RingPlan plan = plan_ring();
+  if (!recorder.file.set_folder(plan.hooks != nullptr ? plan.folder : std::getenv("NL_STAGE_TRACE_DIR"))) return;
+  if (plan.hooks != nullptr) recorder.file.keep_ring(plan.files, plan.most_chunks);
+  if (!recorder.file.open()) return;
+  recorder.ring = plan.hooks;
+  recorder.passing[0].number_from(passing_number(1));
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   recorder.active.store(true, std::memory_order_relaxed);
+  meet_process();
 }
 
 // A whole record of events that may carry a payload.
@@ -216,20 +291,25 @@ struct WithPayload {
 template <typename Record>
 void append_event(ThreadState& thread, Kind kind, EventText text, Payload payload, WithPayload<Record> whole) {
   std::size_t bytes = payload ? sizeof whole : sizeof whole.record;
-  whole.record.head = {kind, static_cast<std::uint16_t>(bytes), id_of(text.name)};
-  whole.record.domain = id_of(text.domain);
   whole.record.has_payload = payload.has_value();
   whole.payload = payload.value_or(0);
-  // Last before the record: what we do ourselves stays outside of the range.
-  whole.record.time_ns = now_ns();
-  append(thread, &whole, bytes);
+  append_made(thread, [&] {
+    whole.record.head = {kind, static_cast<std::uint16_t>(bytes), number_of(thread, text.name)};
+    whole.record.domain = number_of(thread, text.domain);
+    // Last before the record: what we do ourselves stays outside of the range.
+    whole.record.time_ns = now_ns();
+    return std::pair<const void*, std::size_t>(&whole, bytes);
+  });
 }
 
 int append_pop(const Text* domain, std::int64_t time_ns) {
   Entry entry;
   if (!entry) return kNoTracking;
-  Pop pop{{Kind::kPop, sizeof(Pop), id_of(domain)}, time_ns};
-  append(entry.thread(), &pop, sizeof pop);
+  Pop pop{{Kind::kPop, sizeof(Pop), 0}, time_ns};
+  append_made(entry.thread(), [&] {
+    pop.head.id = number_of(entry.thread(), domain);
+    return std::pair<const void*, std::size_t>(&pop, sizeof pop);
+  });
   int* depth = depth_of(entry.thread(), domain);
   return depth != nullptr && *depth > 0 ? --*depth : kNoTracking;
 }
@@ -237,8 +317,7 @@ int append_pop(const Text* domain, std::int64_t time_ns) {
 void append_end(std::uint64_t range, std::int64_t time_ns) {
   Entry entry;
   if (!entry) return;
-  End end{{Kind::kEnd, sizeof(End), 0}, time_ns, range};
-  append(entry.thread(), &end, sizeof end);
+  append_plain(entry.thread(), End{{Kind::kEnd, sizeof(End), 0}, time_ns, range});
 }
 
 }  // namespace
@@ -254,7 +333,7 @@ bool start_recording() {
   return recorder.active.load(std::memory_order_relaxed);
 }
 
-const Text* intern(const char* text) {
+const Text* intern(const char* text, Keep keep) {
   Entry entry;
   if (!entry || text == nullptr) return nullptr;
   std::size_t length = strnlen(text, kMaxStringBytes + 1);
@@ -263,12 +342,12 @@ const Text* intern(const char* text) {
   std::uint64_t hash = hash_text(text, length);
   const Text*& cached = entry.thread().cache[hash % std::size(entry.thread().cache)];
   if (cached != nullptr && same_text(*cached, hash, text, length)) return cached;
-  const Text* found = intern_slowly(entry.thread(), hash, text, length);
+  const Text* found = intern_slowly(entry.thread(), hash, text, length, keep);
   if (found != nullptr) cached = found;
   return found;
 }
 
-const Text* intern(const wchar_t* text) {
+const Text* intern(const wchar_t* text, Keep keep) {
   if (text == nullptr) return nullptr;
   char utf8[kMaxStringBytes + 1];
   std::size_t length = 0;
@@ -284,10 +363,12 @@ const Text* intern(const wchar_t* text) {
     while (tail-- > 0) utf8[length++] = static_cast<char>(0x80 | (c >> (6 * tail) & 0x3F));
   }
   utf8[length] = '\0';
-  return intern(utf8);
+  return intern(utf8, keep);
 }
 
 void listen_to_ranges(const RangeListener* listener) { recorder.listener.store(listener, std::memory_order_release); }
+
+void listen_to_marks(void (*marked)(EventText text)) { recorder.mark_listener.store(marked, std::memory_order_release); }
 
 int record_push(EventText text, Payload payload) {
   const RangeListener* listener = recorder.listener.load(std::memory_order_acquire);
@@ -307,6 +388,7 @@ int record_pop(const Text* domain) {
 }
 
 void record_mark(EventText text, Payload payload) {
+  if (auto marked = recorder.mark_listener.load(std::memory_order_acquire); marked != nullptr) marked(text);
   Entry entry;
   if (entry) append_event<Event>(entry.thread(), Kind::kMark, text, payload, {});
 }
@@ -335,33 +417,58 @@ void record_end(std::uint64_t range) {
 
 void record_thread_name(std::uint32_t tid, const Text* name) {
   Entry entry;
-  ThreadName record{{Kind::kThreadName, sizeof(ThreadName), id_of(name)}, tid, 0};
-  if (entry) append(entry.thread(), &record, sizeof record);
+  if (entry) append_plain(entry.thread(), ThreadName{{Kind::kThreadName, sizeof(ThreadName), number_of(entry.thread(), name)}, tid, 0});
 }
 
 void record_wait_stream(std::uint32_t context, std::uint32_t stream) {
   WaitStream record{{Kind::kWaitStream, sizeof(WaitStream), stream}, now_ns(), context, 0};
   Entry entry;
-  if (entry) append(entry.thread(), &record, sizeof record);
+  if (entry) append_plain(entry.thread(), record);
 }
 
 void record_graph_node(std::uint64_t node, std::uint64_t original) {
   GraphNode record{{Kind::kGraphNode, sizeof(GraphNode), 0}, now_ns(), node, original};
   Entry entry;
-  if (entry) append(entry.thread(), &record, sizeof record);
+  if (entry) append_plain(entry.thread(), record);
 }
 
 void record_launch(std::uint32_t what) {
   Launch record{{Kind::kLaunch, sizeof(Launch), what}, now_ns()};
   Entry entry;
-  if (entry) append(entry.thread(), &record, sizeof record);
+  if (entry) append_plain(entry.thread(), record);
 }
+
+bool begin_next_file(const char* window_folder) {
+  {
+    Lock strings(recorder.strings_mutex);
+    Lock file(recorder.file_mutex);
+    const bool good = recorder.file.begin_next(window_folder);
+    recorder.generation.fetch_add(1, std::memory_order_relaxed);
+    recorder.active.store(good, std::memory_order_relaxed);
+    if (!good) return false;
+  }
+  return static_cast<bool>(Entry());  // here, so that the program's threads find the strings written
+}
+
+void link_past_files(const char* folder) {
+  Lock lock(recorder.file_mutex);
+  recorder.file.link_kept(folder);
+}
+
+void remove_past_files() {
+  Lock lock(recorder.file_mutex);
+  recorder.active.store(false, std::memory_order_relaxed);
+  recorder.file.remove_ring();
+}
+
+bool is_recording() { return recorder.active.load(std::memory_order_relaxed); }
 
 bool append_gpu_record(const void* record, std::size_t bytes) {
   if (bytes < sizeof(Head) || bytes > kChunkBytes - sizeof(ThreadStart)) return false;
   if (!recorder.active.load(std::memory_order_relaxed)) return false;
-  bool fits = recorder.gpu_chunk.data != nullptr && recorder.gpu_chunk.used + bytes <= kChunkBytes;
-  if (!fits && !next_gpu_chunk()) return false;
+  const std::uint32_t generation = recorder.generation.load(std::memory_order_relaxed);
+  bool fits = recorder.gpu_chunk.data != nullptr && recorder.gpu_generation == generation && recorder.gpu_chunk.used + bytes <= kChunkBytes;
+  if (!fits && !next_gpu_chunk(generation)) return false;
   put(recorder.gpu_chunk, record, bytes);
   return true;
 }

@@ -210,7 +210,8 @@ bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats
     return false;
   }
   std::size_t skip = std::min<std::size_t>(file.header.header_bytes, got);
-  if (skip >= format::kHeaderBytes) file.run = fixed_text(chunk.data() + sizeof file.header, sizeof(format::RunLabel));
+  if (skip >= format::kSegmentOffset) file.run = fixed_text(chunk.data() + sizeof file.header, sizeof(format::RunLabel));
+  if (skip >= format::kHeaderBytes) file.segment = load<format::Segment>(chunk.data() + format::kSegmentOffset);
   std::uint64_t bytes = 0;
   chunk.resize(format::kChunkBytes);
   for (; got > 0; got = fill(), skip = 0) {
@@ -231,6 +232,7 @@ std::vector<File> read_files(const std::vector<std::filesystem::path>& paths, Im
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
     return std::pair(a.header.monotonic_ns, a.header.pid) < std::pair(b.header.monotonic_ns, b.header.pid);
   });
+  join_segments(files);
   return files;
 }
 

@@ -36,11 +36,13 @@ struct Piece {  // what one thread wrote into one chunk, in order
 struct File {
   trace_format::FileHeader header{};
   std::string run;  // RunLabel; empty: not known
+  trace_format::Segment segment{};
   std::vector<Piece> pieces;
   std::unordered_map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, std::string> thread_names;         // tid → the kernel's name, or NVTX's
   std::map<std::uint32_t, std::uint32_t> nvtx_thread_names;  // tid → string
   GpuData gpu;
+  std::vector<GpuData> more_gpu;  // of the files that continue it
 };
 
 std::string fixed_text(const char* text, std::size_t capacity);
@@ -51,6 +53,9 @@ bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats
 
 // The files of a run, the earliest process first.
 std::vector<File> read_files(const std::vector<std::filesystem::path>& paths, ImportStats& stats);
+
+// A recorder's process leaves several files, each with numbers of its own: the ones that continue another become part of it. `files`: by time.
+void join_segments(std::vector<File>& files);
 
 // Turns the events of one file into the ranges and marks of the trace.
 class Replay {

@@ -100,10 +100,11 @@ void Replay::play(std::uint32_t tid, const Event& event) {
   }
 }
 
+// In what is left of a ring a range may end that began in a file that is gone: that is no damage.
 void Replay::pop(std::uint32_t tid, const Event& event) {
   auto& stack = stacks_[{tid, event.domain}];
   if (stack.empty()) {
-    ++trace_.stats.rows_damaged[{Code::kUnpaired, {"pop", "push"}}];
+    if (file_.segment.number == 0) ++trace_.stats.rows_damaged[{Code::kUnpaired, {"pop", "push"}}];
     return;
   }
   close(stack.back(), event.time_ns - origin_ns_);
@@ -113,7 +114,7 @@ void Replay::pop(std::uint32_t tid, const Event& event) {
 void Replay::end_range(std::uint32_t thread, const Event& event) {
   auto found = started_.find(event.range);
   if (found == started_.end()) {
-    ++trace_.stats.rows_damaged[{Code::kUnpaired, {"end", "start"}}];
+    if (file_.segment.number == 0) ++trace_.stats.rows_damaged[{Code::kUnpaired, {"end", "start"}}];
     return;
   }
   Range& range = trace_.ranges[found->second];

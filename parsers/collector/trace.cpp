@@ -10,7 +10,7 @@
 #include "parsers/collector/records.h"
 #include "parsers/registry.h"
 
-// What becomes of what: a file → Process; ThreadStart and ThreadName → Thread; Push with its Pop, Start
+// What becomes of what: a file, or a recorder's files of one process → Process; ThreadStart and ThreadName → Thread; Push with its Pop, Start
 // with its End → Range; Mark → Mark; String → the pool. What the GPU half wrote is merged by
 // merge.cpp and series.cpp. A bad header is an error, a bad record is counted.
 namespace nl::parsers {
@@ -19,6 +19,16 @@ namespace {
 namespace format = trace_format;
 using collector_trace::File;
 using collector_trace::fixed_text;
+
+void add_gpu_half(collector_trace::GpuData&& half, collector_trace::Replay& replay, Ns origin_ns, collector_trace::GpuMerge& gpu,
+                  Trace& trace) {
+  std::vector<std::uint32_t> threads;
+  for (const auto& thread : half.threads) threads.push_back(replay.thread(thread.tid, thread.name));
+  for (NodeEvent& event : half.node_events) event.thread = replay.thread(static_cast<std::uint32_t>(event.thread), {});
+  collector_trace::add_series(half.metrics, origin_ns, trace);
+  collector_trace::add_stalls(half, trace);
+  gpu.add_work(std::move(half), replay.process(), origin_ns, std::move(threads));
+}
 
 void finish(Trace& trace) {
   for (Range& range : trace.ranges)
@@ -47,12 +57,8 @@ Trace read_collector_traces(const std::vector<std::filesystem::path>& paths, Cal
     Ns origin_ns = files.front().header.monotonic_ns;
     collector_trace::Replay replay(file, trace, origin_ns);
     replay.run();
-    std::vector<std::uint32_t> threads;
-    for (const auto& thread : file.gpu.threads) threads.push_back(replay.thread(thread.tid, thread.name));
-    for (NodeEvent& event : file.gpu.node_events) event.thread = replay.thread(static_cast<std::uint32_t>(event.thread), {});
-    collector_trace::add_series(file.gpu.metrics, origin_ns, trace);
-    collector_trace::add_stalls(file.gpu, trace);
-    gpu.add_work(std::move(file.gpu), replay.process(), origin_ns, std::move(threads));
+    file.more_gpu.insert(file.more_gpu.begin(), std::move(file.gpu));
+    for (collector_trace::GpuData& half : file.more_gpu) add_gpu_half(std::move(half), replay, origin_ns, gpu, trace);
   }
   gpu.add_calls();
   collector_trace::finish_series(trace);

@@ -35,6 +35,7 @@ void add_plan(CLI::App& app, std::function<int()>& action);
 void add_profile(CLI::App& app, std::function<int()>& action);
 void add_query(CLI::App& app, std::function<int()>& action);
 void add_record(CLI::App& app, std::function<int()>& action);
+void add_recorder(CLI::App& app, std::function<int()>& action);
 void add_report(CLI::App& app, std::function<int()>& action);
 void add_rm(CLI::App& app, std::function<int()>& action);
 void add_run(CLI::App& app, std::function<int()>& action);
@@ -49,6 +50,7 @@ void add_trends(CLI::App& app, std::function<int()>& action);
 void add_try(CLI::App& app, std::function<int()>& action);
 void add_validate(CLI::App& app, std::function<int()>& action);
 void add_whatif(CLI::App& app, std::function<int()>& action);
+void add_window(CLI::App& app, std::function<int()>& action);
 
 struct VerbGroup {
   const char* title;  // empty: not listed
@@ -58,7 +60,7 @@ struct VerbGroup {
 // All of them, in the order of --help: those that most need, then by what they are for.
 inline std::vector<VerbGroup> verbs_by_group() {
   return {{"Start here", {add_run, add_import, add_show, add_compare}},
-          {"Capture", {add_profile, add_plan, add_doctor, add_backends, add_ceilings, add_load}},
+          {"Capture", {add_profile, add_plan, add_doctor, add_backends, add_ceilings, add_load, add_recorder, add_window}},
           {"Read", {add_report, add_query, add_explain, add_whatif, add_stats, add_fingerprint, add_validate}},
           {"Compare", {add_try, add_bisect, add_nodes, add_trends}},
           {"Remember", {add_ls, add_tag, add_note, add_rm, add_record}},

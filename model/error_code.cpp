@@ -30,6 +30,7 @@ constexpr auto kCodes = [] {
       {kUnknownSchema, "unknown_schema", Kind::kUsage, "there is no schema of this name"},
       {kUnknownSetting, "unknown_setting", Kind::kConfig, "the configuration has no such key"},
       {kNoSuchFile, "no_such_file", Kind::kInput, "a file or a folder is not there, or cannot be read"},
+      {kNoRecorder, "no_recorder", Kind::kInput, "no program is recorded under that name, or it has ended"},
       {kUnknownFormat, "unknown_format", Kind::kInput, "a file has no format that nl-stage reads"},
       {kNoCapture, "no_capture", Kind::kInput, "a folder has no capture in it"},
       {kCaptureDamaged, "capture_damaged", Kind::kInput, "a capture is cut short, empty or damaged"},

@@ -36,6 +36,7 @@ enum class ErrorCode : std::uint8_t {
   kUnknownSetting,
   // Files and runs
   kNoSuchFile,
+  kNoRecorder,
   kUnknownFormat,
   kNoCapture,
   kCaptureDamaged,

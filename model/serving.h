@@ -216,6 +216,7 @@ struct Serving {
   std::optional<Ns> step_floor;                 // what a step of one token takes: the median; empty: there are too few
   std::optional<Ns> gpu_floor;                  // and its GPU time
   std::optional<Ns> gpu_step_ns, gpu_other_ns;  // GPU time in steps, and outside of them; empty: not captured
+  std::optional<std::uint64_t> gpu_steps;       // whose GPU time is known: not all, in a window of a recorder or with capture.duty
   std::optional<std::int64_t> energy_uj;        // of the window; empty: not measured, and
   std::string energy_note;                      // why
   std::vector<ServingCode> between_code;        // the most time first

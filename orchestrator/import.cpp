@@ -293,9 +293,36 @@ Run import_run(const ImportRequest& request, Launcher& launcher) {
   return run;
 }
 
+namespace {
+
+// By name where both are on one disk, else as a copy; nothing is removed before all of it is there.
+void move_file(const fs::path& from, const fs::path& to) {
+  std::error_code failure;
+  fs::rename(from, to, failure);
+  if (!failure) return;
+  if (!fs::copy_file(from, to, failure))
+    throw Error(ErrorKind::kOutput, fmt::format("the capture cannot be copied: {}", failure.message()), to.string(),
+                fmt::format("it is still at {}: {}", from.string(), free_space_of(to)));
+  fs::remove(from, failure);
+}
+
+void make_own(ImportRequest& request, const Bundle& bundle) {
+  if (request.own.empty()) return;
+  const fs::path folder = bundle.path() / "collector";
+  fs::create_directories(folder);
+  for (const fs::path& file : files_in(request.own)) move_file(file, folder / file.filename());
+  for (auto& [format, files] : request.files)
+    for (fs::path& file : files)
+      if (file.parent_path() == request.own) file = folder / file.filename();
+  std::error_code ignored;
+  fs::remove(request.own, ignored);
+}
+
+}  // namespace
+
 RunResult import_captures(const ImportRequest& asked, Launcher& launcher) {
   check_inputs(asked);
-  const ImportRequest request = named(with_graph_captures(asked));
+  ImportRequest request = named(with_graph_captures(asked));
   const analysis::Knowledge knowledge = load_knowledge(request.config);
   Interrupts interrupts;
   const Bundle bundle =
@@ -303,11 +330,12 @@ RunResult import_captures(const ImportRequest& asked, Launcher& launcher) {
   Verdict verdict;
   PassRunner runner(launcher, bundle, verdict, Echo::kNothing);
   try {
+    make_own(request, bundle);
     write_configuration(bundle, request.config, name_inputs(request.config.workload));
     return conclude(read_import(request, bundle, runner), knowledge, request.config, bundle, request.record);
   } catch (const Error& error) {
     // The captures stay where they are, so an empty bundle is of no use. After a full disk, what was written is kept.
-    if (error.kind != ErrorKind::kOutput) bundle.discard();
+    if (error.kind != ErrorKind::kOutput && asked.own.empty()) bundle.discard();
     throw;
   }
 }

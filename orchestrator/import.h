@@ -21,6 +21,7 @@ struct ImportRequest {
   std::filesystem::path operators = {};  // the folder of an operator pass, of a bundle that is imported
   std::filesystem::path session = {};    // the record of a session, of such a bundle, too
   std::filesystem::path facts = {};      // the folder in which its processes noted model, versions and backend
+  std::filesystem::path own = {};        // a folder whose files become the bundle's own: they are moved to its folder collector/
   std::vector<LoadRun> loads = {};       // what clients of a server recorded meanwhile
   bool found_in_folder = false;  // traces of the collector were found in a folder, or several folders have some: of one run or of more
   RecordRun record = {};         // as for run

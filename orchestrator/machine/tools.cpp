@@ -175,7 +175,8 @@ std::optional<fs::path> find_library(const std::optional<Candidate>& chosen, con
   return std::nullopt;
 }
 
-std::optional<fs::path> find_collector(const std::optional<Candidate>& chosen, const Host& host) {
+std::optional<fs::path> collector_file(const ToolOptions& overrides, const Host& host) {
+  const std::optional<Candidate> chosen = named("tools.collector", overrides.collector, "NL_STAGE_COLLECTOR", host);
   std::error_code failed;
   if (chosen && !fs::exists(chosen->path, failed)) refuse_named(*chosen, "does not exist");
   if (chosen) return chosen->path;
@@ -222,6 +223,8 @@ void learn_options(Toolset& tools, const Host& host) {
 
 fs::path find_nvml(const ToolOptions& overrides, const Host& host) { return nvml_file(overrides, host).value_or(kNvmlName); }
 
+std::optional<fs::path> find_collector(const ToolOptions& overrides, const Host& host) { return collector_file(overrides, host); }
+
 fs::path find_cublas_lt(const Host& host) { return find_library({}, "libcublasLt.so", kCublasPlaces, host).value_or("libcublasLt.so.12"); }
 
 Toolset find_tools(const ToolOptions& overrides, const Host& host) {
@@ -235,7 +238,7 @@ Toolset find_tools(const ToolOptions& overrides, const Host& host) {
                            tools.rejected);
   tools.cupti = find_library(named("tools.cupti", overrides.cupti, "NL_STAGE_CUPTI", host), "libcupti.so", kCuptiPlaces, host);
   tools.nvml = nvml_file(overrides, host);
-  tools.collector = find_collector(named("tools.collector", overrides.collector, "NL_STAGE_COLLECTOR", host), host);
+  tools.collector = collector_file(overrides, host);
   if (tools.nsys) settle_importer(*tools.nsys, host);
   learn_options(tools, host);
   find_gpus(tools, host);

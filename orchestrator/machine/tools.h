@@ -53,6 +53,9 @@ Toolset find_tools(const ToolOptions& overrides, const Host& host = host_itself(
 // Only NVML, for callers that cannot wait for the rest: its file, or its name for the loader.
 std::filesystem::path find_nvml(const ToolOptions& overrides, const Host& host);
 
+// Only the collector; empty: it is not installed.
+std::optional<std::filesystem::path> find_collector(const ToolOptions& overrides, const Host& host = host_itself());
+
 // The library of matrix products, in CUDA's folders or Python's packages: its file, or its name for the loader.
 std::filesystem::path find_cublas_lt(const Host& host = host_itself());
 

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json, nlohmann::ordered_json;
 
 // Tools whose short address is promised: POST /api/v1/query.
-const std::set<std::string, std::less<>> kShort = {"query", "compare", "whatif"};
+const std::set<std::string, std::less<>> kShort = {"query", "compare", "whatif", "window"};
 
 constexpr int kNotMetStatus = 9, kBadInput = 3;
 

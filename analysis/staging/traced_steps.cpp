@@ -25,6 +25,11 @@ class TracingSpans {
     for (const Kernel& kernel : trace.kernels) add(kernel.start_ns, static_cast<std::uint32_t>(kernel.queue), kernel.api);
     for (const MemOp& op : trace.mem_ops) add(op.start_ns, op.queue, op.api);
     for (const GraphRun& run : trace.graph_runs) add(run.start_ns, run.queue, run.api);
+    for (const Range& range : trace.ranges) {
+      const std::uint32_t process = range.thread < trace.threads.size() ? trace.threads[range.thread].process : kNone;
+      const auto [found, is_new] = first_range_.try_emplace(process, range.start_ns);
+      if (!is_new) found->second = std::min(found->second, range.start_ns);
+    }
     for (std::size_t i = 0; i < spans_.size(); ++i) ready_ns_.push_back(ready_of(i));
   }
 
@@ -64,13 +69,17 @@ class TracingSpans {
   }
 
   Ns ready_of(std::size_t span) const {
-    const bool first = span == 0 || spans_[span - 1].process != spans_[span].process;  // nothing ran before
+    const auto range = first_range_.find(spans_[span].process);
+    // Nothing ran before: a capture that traced from the start, and no window of a program that had run for hours.
+    const bool first = (span == 0 || spans_[span - 1].process != spans_[span].process) && range != first_range_.end() &&
+                       spans_[span].start_ns <= range->second;
     const FirstWork& work = first_work_[span];
     return first || work.launched_ns == kNoWork || work.late_ns <= kReadyNs ? spans_[span].start_ns : work.start_ns;
   }
 
   const Trace& trace_;
   const std::vector<TracedSpan>& spans_;
+  std::map<std::uint32_t, Ns> first_range_;  // of each process
   std::vector<FirstWork> first_work_;
   std::vector<Ns> ready_ns_;
 };
@@ -131,6 +140,14 @@ class AlwaysTraced {
 
 }  // namespace
 
+bool is_traced(const Trace& trace, std::uint32_t process, Ns start_ns, Ns end_ns) {
+  if (!trace.duty) return true;
+  const std::vector<TracedSpan>& spans = trace.duty->spans;
+  const auto after = std::upper_bound(spans.begin(), spans.end(), std::pair(process, start_ns),
+                                      [](const auto& key, const TracedSpan& span) { return key < std::pair(span.process, span.start_ns); });
+  return after != spans.begin() && std::prev(after)->process == process && end_ns <= std::prev(after)->end_ns;
+}
+
 void keep_traced_steps(Trace& trace, const WarmupRule& warmup) {
   if (!trace.duty || has_traced_steps(trace)) return;
   std::sort(trace.duty->spans.begin(), trace.duty->spans.end(),
@@ -140,13 +157,15 @@ void keep_traced_steps(Trace& trace, const WarmupRule& warmup) {
   std::vector<SampledWindow> windows = sampled_windows(trace, staged, spans);
   if (windows.empty()) return;  // nothing says which steps were traced
   const AlwaysTraced left_out(windows);
-  std::erase_if(trace.ranges, [&](const Range& range) {
+  const auto kept = std::stable_partition(trace.ranges.begin(), trace.ranges.end(), [&](const Range& range) {
     const std::uint32_t process = process_of(trace, range.thread);
-    if (!spans.has(process)) return false;
+    if (!spans.has(process)) return true;
     const std::uint32_t span = spans.find(process, range.start_ns);
-    return range.open || spans.tracing_of(span, range.start_ns, range.end_ns) != WindowTracing::kTraced ||
-           staged.plan.in_warmup(range.thread, range.start_ns) || left_out.has(range.thread, range.start_ns);
+    return !(range.open || spans.tracing_of(span, range.start_ns, range.end_ns) != WindowTracing::kTraced ||
+             staged.plan.in_warmup(range.thread, range.start_ns) || left_out.has(range.thread, range.start_ns));
   });
+  trace.duty->left_out.assign(kept, trace.ranges.end());
+  trace.ranges.erase(kept, trace.ranges.end());
   trace.duty->windows = std::move(windows);
 }
 

@@ -14,6 +14,16 @@ void keep_traced_steps(Trace& trace, const WarmupRule& warmup);
 // True where that was done: what is left are single steps, no iterations.
 inline bool has_traced_steps(const Trace& trace) { return trace.duty && !trace.duty->windows.empty(); }
 
+// All ranges that were recorded, also of steps that were not traced: those who ask only what the program did, and when.
+void each_range(const Trace& trace, auto visit) {
+  for (const Range& range : trace.ranges) visit(range);
+  if (!trace.duty) return;
+  for (const Range& range : trace.duty->left_out) visit(range);
+}
+
+// Whether the GPU's work was recorded all through a time of the process.
+bool is_traced(const Trace& trace, std::uint32_t process, Ns start_ns, Ns end_ns);
+
 // Rows that are needed for an interval, and for leaving out the steps that are always traced because they come first.
 inline constexpr std::size_t kEnoughRows = 5;
 

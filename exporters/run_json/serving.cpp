@@ -178,6 +178,7 @@ void fields(auto& io, Ref<decltype(io), Serving> s) {
   io("step_floor_ns", s.step_floor, "what a step of one token takes, the median; null: fewer than five, so that nothing is shared");
   io("gpu_floor_ns", s.gpu_floor, "its GPU time; null: likewise");
   io("gpu_step_ns", s.gpu_step_ns, "GPU time of the work that steps launched; null: not captured");
+  io("gpu_steps", s.gpu_steps, "how many steps that is: only those whose GPU work was recorded as a whole; null: not captured");
   io("gpu_other_ns", s.gpu_other_ns, "GPU time of other work in the window; null: not captured");
   io("energy_uj", s.energy_uj, "of the GPUs in the window, in microjoules, idle power included; null: not measured");
   io.known("energy_note", s.energy_note, "why there is none; null: there is one");

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analysis/figures/host/blame.h"
+#include "analysis/staging/traced_steps.h"
 #include "analysis/trace/covered_time.h"
 
 namespace nl::analysis::serving {
@@ -45,7 +46,7 @@ Ns length_of(const Spans& spans) {
 struct Piece {
   Ns start_ns = 0, end_ns = 0;
   int rank = 0;             // the lowest counts
-  std::uint32_t range = 0;  // index into Trace::ranges
+  std::uint32_t range = 0;  // index into the ranges of CodeSums
 };
 
 using CodeKey = std::pair<std::string, std::string>;  // range, process
@@ -57,11 +58,13 @@ struct Found {
 
 class CodeSums {
  public:
-  CodeSums(const Trace& trace, const Events& events) : trace_(trace), events_(events) {}
+  CodeSums(const Trace& trace, const Events& events) : trace_(trace), events_(events) {
+    each_range(trace, [this](const Range& range) { ranges_.push_back(&range); });
+  }
 
   void add(const Worker& worker, const Spans& between) {
     std::vector<std::vector<Piece>> by_gap(between.size());
-    for (std::uint32_t i = 0; i < trace_.ranges.size(); ++i) place(worker, between, i, by_gap);
+    for (std::uint32_t i = 0; i < ranges_.size(); ++i) place(worker, between, i, by_gap);
     for (std::size_t gap = 0; gap < between.size(); ++gap) divide(by_gap[gap]);
   }
 
@@ -76,7 +79,7 @@ class CodeSums {
 
  private:
   void place(const Worker& worker, const Spans& between, std::uint32_t index, std::vector<std::vector<Piece>>& by_gap) const {
-    const Range& range = trace_.ranges[index];
+    const Range& range = *ranges_[index];
     if (range.open || range.end_ns <= range.start_ns || range.thread >= trace_.threads.size()) return;
     const auto step = std::lower_bound(worker.steps.begin(), worker.steps.end(), range.start_ns,
                                        [](const Step& each, Ns time_ns) { return each.start_ns < time_ns; });
@@ -106,7 +109,7 @@ class CodeSums {
       const auto best = std::find_if(pieces.begin(), pieces.end(),
                                      [&](const Piece& piece) { return piece.start_ns <= edges[i] && piece.end_ns >= edges[i + 1]; });
       if (best == pieces.end()) continue;
-      const Range& range = trace_.ranges[best->range];
+      const Range& range = *ranges_[best->range];
       Found& found = found_[{trace_.strings[range.name], process_name(trace_, range.thread)}];
       found.ns += edges[i + 1] - edges[i];
       found.pieces.push_back({edges[i], edges[i + 1], best->rank, best->range});
@@ -115,7 +118,7 @@ class CodeSums {
 
   bool before(const Piece& a, const Piece& b) const {
     if (a.rank != b.rank) return a.rank < b.rank;
-    return trace_.ranges[a.range].start_ns > trace_.ranges[b.range].start_ns;
+    return ranges_[a.range]->start_ns > ranges_[b.range]->start_ns;
   }
 
   void name_functions(std::vector<ServingCode>& code) const {
@@ -124,7 +127,7 @@ class CodeSums {
     for (ServingCode& each : code) {
       std::vector<std::uint32_t> inside;
       for (const Piece& piece : found_.at({each.range, each.process}).pieces) {
-        const Thread& thread = trace_.threads[trace_.ranges[piece.range].thread];
+        const Thread& thread = trace_.threads[ranges_[piece.range]->thread];
         const std::uint32_t pid = thread.process < trace_.processes.size() ? trace_.processes[thread.process].pid : 0;
         auto sample = std::lower_bound(samples.begin(), samples.end(), piece.start_ns,
                                        [](const HostSample& at, Ns time_ns) { return at.time_ns < time_ns; });
@@ -138,6 +141,7 @@ class CodeSums {
 
   const Trace& trace_;
   const Events& events_;
+  std::vector<const Range*> ranges_;
   std::map<CodeKey, Found> found_;
 };
 

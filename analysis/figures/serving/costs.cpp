@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "analysis/staging/traced_steps.h"
 #include "analysis/statistics/time_summary.h"
 #include "analysis/trace/gpu_order.h"
 
@@ -79,13 +80,16 @@ std::vector<std::int64_t> divided(std::int64_t whole, std::span<const std::uint6
 
 std::optional<Ns> find_gpu_work(const Trace& trace, const Window& window, Events& events) {
   if (trace.kernels.empty() && trace.graph_runs.empty()) return std::nullopt;
-  for (Worker& worker : events.workers)
-    for (Step& step : worker.steps) step.gpu_ns = 0;
+  for (Worker& worker : events.workers) {
+    const std::uint32_t process = worker.thread < trace.threads.size() ? trace.threads[worker.thread].process : kNone;
+    for (Step& step : worker.steps)
+      if (is_traced(trace, process, step.start_ns, step.end_ns)) step.gpu_ns = 0;
+  }
   Ns other_ns = 0;
   StepFinder steps(trace, events);
   each_gpu_work(trace, [&](const auto& work) {
     const Ns time_ns = end_of(work) - work.start_ns;
-    if (Step* step = steps.of(work)) *step->gpu_ns += time_ns;
+    if (Step* step = steps.of(work); step != nullptr && step->gpu_ns) *step->gpu_ns += time_ns;
     else if (work.start_ns >= window.start_ns && work.start_ns < window.end_ns) other_ns += time_ns;
   });
   return other_ns;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analysis/staging/traced_steps.h"
 #include "nvtx/names.h"
 
 namespace nl {
@@ -209,12 +210,12 @@ class EventReader {
 
   void find_ranges() {
     std::unordered_map<std::uint32_t, bool> is_step;  // by name
-    for (const Range& range : trace_.ranges) {
-      if (!told_.contains(range.thread)) continue;
+    each_range(trace_, [&](const Range& range) {
+      if (!told_.contains(range.thread)) return;
       const auto [found, is_new] = is_step.try_emplace(range.name.value, false);
       if (is_new) found->second = std::string_view(trace_.strings[range.name]).starts_with(kStepRange);
       ranges_[range.thread].push_back({range.start_ns, range.end_ns, found->second});
-    }
+    });
     for (auto& [thread, ranges] : ranges_) {
       const bool named = std::any_of(ranges.begin(), ranges.end(), [](const ThreadRange& each) { return each.step; });
       if (named) std::erase_if(ranges, [](const ThreadRange& each) { return !each.step; });

@@ -107,6 +107,9 @@ class Biller {
     if (!out_.gpu_other_ns) return;
     out_.gpu_floor = floor_of(events_.workers, gpu_of);
     const auto gpu = costs_of(events_, window_, out_.gpu_floor, gpu_of);
+    out_.gpu_steps = 0;
+    for (const Worker& worker : events_.workers)
+      for (const Step& step : worker.steps) *out_.gpu_steps += step.gpu_ns.has_value();
     out_.gpu_step_ns = 0;
     for (std::size_t i = 0; i < requests_.size(); ++i) requests_[i].gpu = gpu[i], *out_.gpu_step_ns += gpu[i].total();
   }

@@ -211,7 +211,11 @@ void add_gpu(const Serving& serving, Blocks& blocks) {
   if (!serving.gpu_step_ns) {
     add(blocks, Paragraph{"GPU time: not captured. The bill of steps is by their wall time."});
   } else {
-    add(blocks, Paragraph{fmt::format("The steps launched {} of GPU time; other work in the window took {}.",
+    std::uint64_t steps = 0;
+    for (const ServingSteps& each : serving.steps) steps += each.wall.count;
+    const bool all = serving.gpu_steps.value_or(steps) == steps;
+    const std::string which = all ? "The steps" : fmt::format("The {} of {} steps whose GPU work was recorded", *serving.gpu_steps, steps);
+    add(blocks, Paragraph{fmt::format("{} launched {} of GPU time; other work in the window took {}.", which,
                                       time_text(ns_of(*serving.gpu_step_ns)), time_text(ns_of(*serving.gpu_other_ns)))});
   }
   if (serving.step_floor)

@@ -87,6 +87,7 @@ Serving every_serving() {
   serving.gpu_floor = 7272;
   serving.gpu_step_ns = 7273;
   serving.gpu_other_ns = 7274;
+  serving.gpu_steps = 7277;
   serving.energy_uj = 7275;
   serving.energy_note = "energy_note 7276";
   serving.between_code = {

@@ -64,7 +64,11 @@ std::optional<std::int64_t> vllm_tokens(NameReader& name) {
 
 // execute_context_2(512)_generation_6(6), execute_8192_context_9(sq8155sk…)_generation_37(sq37sk…)
 std::optional<EngineStep> vllm_step(NameReader name) {
-  if (name.skip("gpu_model_runner: forward")) return EngineStep{.engine = "vLLM"};  // tells nothing of what it runs
+  if (name.skip("gpu_model_runner: forward")) {  // tells nothing of what it runs
+    EngineStep step;
+    step.engine = "vLLM";
+    return step;
+  }
   if (!name.skip("execute_")) return std::nullopt;
   if (name.number()) name.skip("_");
   const auto prompts = name.number_after("context_");

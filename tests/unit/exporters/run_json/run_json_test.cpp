@@ -9,6 +9,7 @@
 
 #include "model/error.h"
 #include "tests/catch.h"
+#include "tests/unit/exporters/every_serving.h"
 #include "tests/unit/exporters/sample_run.h"
 
 using nlohmann::json;
@@ -77,6 +78,7 @@ nl::Run filled_run() {
   run.perturbation.decision = {nl::RepeatsEnd::kBudget, {"decode"}, {"decode"}, 4, 6, "not decided"};
   run.what_if->sequence.back().refused = nl::NoPrediction::kPartial;
   run.workload.repository = nl::Repository{"/work", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", true};
+  run.serving = nl::test::every_serving();
   return run;
 }
 
@@ -172,13 +174,14 @@ TEST_CASE("the keys stand in the documented order") {
   std::vector<std::string> keys;
   for (const auto& [key, value] : document.items()) keys.push_back(key);
   CHECK(keys ==
-        std::vector<std::string>{
-            "schema_version", "run_id",         "created_at",   "status",           "summary",   "problems",   "name",       "mode",
-            "hardware",       "software",       "model",        "workload",         "stages",    "phases",     "iterations", "median_step",
-            "latency",        "communication",  "kernels",      "kernels_note",     "api",       "ranges",     "session",    "operators",
-            "operators_note", "operator_steps", "layers",       "layers_note",      "peaks",     "efficiency", "roofline",   "findings",
-            "abstentions",    "what_if",        "perturbation", "energy",           "host",      "timeline",   "activity",   "coverage",
-            "sampled",        "clock",          "import_stats", "ncu_rows_damaged", "provenance"});
+        std::vector<std::string>{"schema_version", "run_id",         "created_at",       "status",      "summary",     "problems",
+                                 "name",           "mode",           "hardware",         "software",    "model",       "workload",
+                                 "stages",         "phases",         "iterations",       "median_step", "latency",     "communication",
+                                 "serving",        "kernels",        "kernels_note",     "api",         "ranges",      "session",
+                                 "operators",      "operators_note", "operator_steps",   "layers",      "layers_note", "peaks",
+                                 "efficiency",     "roofline",       "findings",         "abstentions", "what_if",     "perturbation",
+                                 "energy",         "host",           "timeline",         "activity",    "coverage",    "sampled",
+                                 "clock",          "import_stats",   "ncu_rows_damaged", "provenance"});
   keys.clear();
   for (const auto& [key, value] : document.at("kernels").at(0).items()) keys.push_back(key);
   CHECK(keys ==

@@ -18,6 +18,20 @@ void reading_weights(Run& run, double dram) {
   sample_of(run, 0).values[nl::Metric::kDram] = dram;
 }
 
+// Requests of which one part takes so much, of 1000 ns, and of which the slowest are slow by their own computing.
+void serve(Run& run, ServingPart part, Ns ns) {
+  Serving& serving = run.serving.emplace();
+  serving.tail.judged = 100;
+  serving.tail.latency_ns = 1000;
+  serving.tail.causes = {{ServingPart::kDecode, 1, 500}};
+  for (ServingTimes* times : {&serving.times, &serving.tail.times}) {
+    (*times)[ServingPart::kDecode] = 1000 - ns;
+    (*times)[part] = ns;
+  }
+}
+
+#define NL_SERVING(rule, part, fires, misses) \
+  {rule, "", [](Run& run) { serve(run, ServingPart::part, fires); }, [](Run& run) { serve(run, ServingPart::part, misses); }}
 #define NL_HOST(rule, kind, fires, misses) \
   {rule, kStep, [](Run& run) { sampled_host(run, HostWork::kind, fires); }, [](Run& run) { sampled_host(run, HostWork::kind, misses); }}
 
@@ -153,6 +167,11 @@ const RuleCase kCases[] = {
     {"power_capped", "", [](Run& run) { clocks(run, 0.21, "power cap"); }, [](Run& run) { clocks(run, 0.20, "power cap"); }},
     {"gpu_outside_stages", "", [](Run& run) { run.phases.gpu_without_range_share = 0.11, run.coverage.in_stage_share = 0.89; },
      [](Run& run) { run.phases.gpu_without_range_share = 0.11, run.coverage.in_stage_share = 0.90; }},
+    NL_SERVING("slow_requests_interference", kInterference, 160, 150),
+    NL_SERVING("slow_requests_queue", kQueue, 260, 250),
+    NL_SERVING("slow_requests_preemption", kPreemption, 60, 50),
+    NL_SERVING("slow_requests_between_steps", kBetweenSteps, 160, 150),
+    NL_SERVING("slow_requests_detokenising", kDetokenising, 110, 100),
     NL_PAIR("unlinked_kernels", "", run.coverage.unlinked_share, 0.06, 0.05),
     NL_PAIR("graph_traced_without_nodes", "", run.coverage.graph_only_share, 0.06, 0.05),
     NL_PAIR("damaged_capture", "", run.import_stats.rows_damaged[Remark{Code::kEndsBeforeStart}], 101, 100),

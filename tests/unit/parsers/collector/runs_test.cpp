@@ -38,7 +38,7 @@ fs::path write_file(const Folder& folder, const MadeFile& made) {
   std::strcpy(header.process_name, made.name);
   std::string rest = file.bytes.substr(sizeof header);
   if (made.run != nullptr) {
-    header.header_bytes = format::kHeaderBytes;
+    header.header_bytes = format::kSegmentOffset;  // as a collector wrote it that kept no ring
     format::RunLabel label{};
     std::strcpy(label.text, made.run);
     rest.insert(0, label.text, sizeof label.text);

@@ -24,8 +24,11 @@ fs::path write_segment(const Folder& folder, const char* name, const CounterFile
   header.header_bytes = format::kHeaderBytes;
   const format::Segment segment{began_ns, number, 0};
   std::string label(sizeof(format::RunLabel), '\0');
-  return folder.file(name, std::string(reinterpret_cast<const char*>(&header), sizeof header) + label +
-                               std::string(reinterpret_cast<const char*>(&segment), sizeof segment) + file.bytes.substr(sizeof header));
+  std::string bytes = std::string(reinterpret_cast<const char*>(&header), sizeof header) + label +
+                      std::string(reinterpret_cast<const char*>(&segment), sizeof segment) + file.bytes.substr(sizeof header);
+  // Chunks stay where they are: the first has so much less room.
+  if (bytes.size() > format::kChunkBytes) bytes.erase(format::kChunkBytes, format::kHeaderBytes - sizeof header);
+  return folder.file(name, bytes);
 }
 
 std::map<std::string, std::size_t> names_of(const Trace& trace) {

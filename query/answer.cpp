@@ -65,7 +65,7 @@ std::string_view unit_of_name(std::string_view name) {
   if (name.find_first_of(" ()+-*/|") != std::string_view::npos) return {};
   if (name.ends_with("_per_s")) return {};
   constexpr auto kEndings = std::to_array<std::pair<std::string_view, std::string_view>>(
-      {{"_ns", "ns"}, {"_us", "µs"}, {"_ms", "ms"}, {"_s", "s"}, {"_bytes", "bytes"}, {"_share", "of 1"}, {"_pct", "%"}});
+      {{"_ns", "ns"}, {"_us", "µs"}, {"_uj", "µJ"}, {"_ms", "ms"}, {"_s", "s"}, {"_bytes", "bytes"}, {"_share", "of 1"}, {"_pct", "%"}});
   for (const auto& [ending, unit] : kEndings)
     if (name.ends_with(ending)) return unit;
   return name == "bytes" ? name : name == "confidence" ? "of 1" : std::string_view();

@@ -238,8 +238,10 @@ void WindowTaker::close() {
   if (watcher_.doing) watcher_.doing("recording");
   const bool by_step = any_steps();
   const auto leads_on = [&](const Taking& each) { return !each.over() && each.process.has_steps == by_step; };
+  // Processes without steps open at once; the window is theirs that have some.
   const auto opened = [&] {
-    return std::any_of(all_.begin(), all_.end(), [](const Taking& each) { return each.process.opened_ns || each.over(); });
+    return std::any_of(all_.begin(), all_.end(),
+                       [&](const Taking& each) { return each.process.has_steps == by_step && (each.process.opened_ns || each.over()); });
   };
   if (!wait(now_ns() + request_.within_ns, opened) && !window_.stopped) no_step_came();  // an idle server has none
   if (!window_.stopped && !by_step) wait(now_ns() + most_ns(), [] { return false; });

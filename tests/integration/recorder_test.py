@@ -136,7 +136,10 @@ class Recorder(unittest.TestCase):
         with subprocess.Popen([PROGRAM, "serve", "--port", "0", "--json", "--tokens", tokens], env=self.environment, cwd=self.folder,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
             try:
-                port = json.loads(server.stdout.readline())["port"]
+                text = server.stdout.readline()
+                while text.count("{") != text.count("}"):
+                    text += server.stdout.readline()
+                port = json.loads(text)["port"]
 
                 def ask(headers):
                     request = urllib.request.Request(f"http://127.0.0.1:{port}/api/v1/window", json.dumps({"recorder": "llm", "steps": 5}).encode(),

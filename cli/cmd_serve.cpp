@@ -104,7 +104,7 @@ int serve(const ServeFlags& flags) {
   const orchestrator::Interrupts interrupts;
   const std::filesystem::path root = served_root(flags.root);
   pass_on_ledger(flags.ledger);
-  VerbTools tools({.root = root});
+  VerbTools tools({.root = root, .access = servers::Access::kWrite});  // routes ask whether the caller may write
   servers::mcp::RunResources resources(flags.ledger, root);
   servers::mcp::Server agents(tools, resources, {orchestrator::version()});
   std::unique_ptr<servers::http::Site> site;

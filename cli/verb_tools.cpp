@@ -95,7 +95,7 @@ Answer VerbTools::call_verb(const Entry& entry, const nlohmann::json& arguments,
 }
 
 Answer VerbTools::run_beside(const ToolRow& row, const std::vector<std::string>& words, const servers::Call& call) {
-  const bool keeps = row.access == servers::Access::kRun;  // it writes what it has before it ends, however long that takes
+  const bool keeps = row.access != servers::Access::kRead;  // it writes what it has before it ends, however long that takes
   const orchestrator::OwnVerbEnd end = orchestrator::run_own_verb({.words = words,
                                                                    .directory = options_.root,
                                                                    .program = options_.program,

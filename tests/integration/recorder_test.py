@@ -26,7 +26,7 @@ class Recorder(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="nl-recorder-"))
-        cls.environment = {**os.environ, "XDG_RUNTIME_DIR": str(cls.folder), "NL_STAGE_LEDGER": "off"}
+        cls.environment = {**os.environ, "XDG_RUNTIME_DIR": str(cls.folder), "NL_STAGE_LEDGER": str(cls.folder / "ledger.sqlite")}
         (cls.folder / "out").touch()
         cls.engine = subprocess.Popen(
             [PROGRAM, "recorder", "--name", "llm", "--", sys.executable, ROOT / "workloads/serve/serve.py", "--port", "0"],
@@ -132,7 +132,7 @@ class Recorder(unittest.TestCase):
 
     def test_window_through_serve_needs_a_token_that_may_write(self):
         tokens = self.folder / "tokens.json"
-        token = {role: self.nl_stage("serve", "token", "add", role, "--role", role, "--tokens", tokens).stdout.split()[-1] for role in ("read", "write")}
+        token = {role: self.nl_stage("serve", "token", "add", role, "--role", role, "--tokens", tokens).stdout.split()[0] for role in ("read", "write")}
         with subprocess.Popen([PROGRAM, "serve", "--port", "0", "--json", "--tokens", tokens], env=self.environment, cwd=self.folder,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
             try:

@@ -37,6 +37,8 @@ CALLS = {
     "run": [({"config": "light", "dry_run": True, "command": ["python3", "-c", "print(1)"]},
              ["run", "--config", "light", "--dry-run", "--json", "--", "python3", "-c", "print(1)"]),
             ({"config": "light"}, ["run", "--config", "light", "--json"])],
+    "window": [({"recorder": "nobody"}, ["window", "nobody", "--json"]),
+               ({"recorder": "nobody", "when": "step > 3"}, ["window", "nobody", "--when", "step > 3", "--json"])],
     "import": [({"files": ["probe.sqlite"], "out": "again"}, ["import", "probe.sqlite", "--out", "again", "--json"]),
                ({"files": ["none.sqlite"]}, ["import", "none.sqlite", "--json"])],
     "try": [({"a": ["true"], "b": ["sh", "-c", "exit 3"], "out": "trial", "rounds": 1, "warmup": 0, "no_profile": True},

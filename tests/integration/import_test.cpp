@@ -103,7 +103,8 @@ TEST_CASE("import of a step of vLLM that replays CUDA graphs: the captures besid
   const fs::path vllm = kFixtures / "tracelens/vllm_mixed", sglang = kFixtures / "tracelens/sglang_decode";
   const auto notes = [](Scene& scene) {
     std::map<std::string, std::string> texts;
-    for (const auto& note : scene.json("run.json")["import_stats"]["notes"]) texts[note["code"]] = note["text"];
+    const nlohmann::json run = scene.json("run.json");
+    for (const auto& note : run["import_stats"]["notes"]) texts[note["code"]] = note["text"];
     return texts;
   };
   const auto import = [&](Scene& scene, const fs::path& trace, std::vector<std::string> more = {}) {

@@ -138,7 +138,7 @@ void add_window(CLI::App& app, std::function<int()>& action) {
   verb->footer(
       "All processes of the recorder are armed first; then each begins by itself, at the step of one number where a mark numbers the "
       "steps,\n"
-      "else at one time. Nobody waits for another. The ranges of the seconds before are in the bundle, too.\n"
+      "else at one time. No process waits for another. The ranges of the seconds before are in the bundle, too.\n"
       "It ends with 0, with 3 where no such recorder runs, with 5 where nothing ran in the window, with 7 where no step came in time, and "
       "with\n"
       "130 after Ctrl-C, which closes the window and keeps it.\n"

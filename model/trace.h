@@ -239,7 +239,7 @@ struct SampledWindow {
 struct DutyCycle {
   std::vector<TracedSpan> spans;       // by process and time
   std::vector<SampledWindow> windows;  // by thread and time; empty: the trace still has all ranges
-  std::vector<Range> left_out;         // ranges that the trace no longer has, because they were not traced as a whole
+  std::vector<Range> left_out;         // ranges that the trace no longer has, because not all of them was traced
 };
 
 inline constexpr Ns kLongCallNs = 5'000;  // about what a kernel launch takes: the delay by shorter calls does not matter

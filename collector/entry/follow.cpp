@@ -67,7 +67,7 @@ __attribute__((constructor)) void start_following() {
   follow.on = true;
 }
 
-// Whoever says NL_STAGE_RECORD himself, if only 0, is left alone.
+// A program that says NL_STAGE_RECORD himself, if only 0, is left alone.
 bool lacks_ours(char* const* environment) {
   if (!follow.on || environment == nullptr) return follow.on;
   for (; *environment != nullptr; ++environment)

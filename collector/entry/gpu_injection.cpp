@@ -322,7 +322,7 @@ bool attach_for_windows() {
   keep_gpu_records(false);
   if (!trace_gpu(injection.library)) return false;
   listen_to_program();
-  if (several_devices_in_use()) trace_peer_copies();  // their contexts were made before anybody listened
+  if (several_devices_in_use()) trace_peer_copies();  // their contexts were made before this listened
   pause_gpu_trace();
   injection.off.store(false, std::memory_order_relaxed);
   return true;

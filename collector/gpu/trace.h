@@ -24,7 +24,7 @@ void end_gpu_trace_soon();  // only says so: a step that begins from now on may 
 // records refer to is written into it.
 void begin_gpu_file();
 bool several_devices_in_use();     // as the driver says: for who did not hear of their contexts
-void keep_gpu_records(bool keep);  // what CUPTI delivers while they are not kept is nobody's
+void keep_gpu_records(bool keep);  // what CUPTI delivers while they are not kept belongs to no window
 
 // Writes the complete records to the file. A thread of the collector calls it now and then.
 void flush_gpu_trace();

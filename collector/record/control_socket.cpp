@@ -20,7 +20,7 @@ bool ControlSocket::open(const char* folder) {
   listening_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listening_ < 0) return false;
   unlink(path_);  // of a program that this process was before
-  // Nobody can connect before listen(), so that the mode is set in time.
+  // No client can connect before listen(), so that the mode is set in time.
   if (bind(listening_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && chmod(path_, 0600) == 0 &&
       listen(listening_, kMost) == 0)
     return true;

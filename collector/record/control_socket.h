@@ -30,7 +30,7 @@ class ControlSocket {
         }
     }
   }
-  // A reader that does not read is dropped: the recorder waits for nobody. -1: to none.
+  // A reader that does not read is dropped: the recorder waits for no client. -1: to none.
   void send(int fd, const char* line);
 
  private:

@@ -45,11 +45,11 @@ struct Recording {
   // The window, if there is one.
   char folder[sizeof RecordSettings::folder + 128] = {};
   WindowPlan plan;
-  int owner = -1;  // the connection that asked for it; -1: nobody listens
+  int owner = -1;  // the connection that asked for it; -1: no client listens
   bool begun = false, whole = true;
   WindowPhase told = WindowPhase::kNone;
   std::int64_t next_flush_ns = 0;
-  std::int64_t open_at_ns = 0, open_at_step = -1;  // 0: nobody has said
+  std::int64_t open_at_ns = 0, open_at_step = -1;  // 0: not said yet
   std::uint32_t signals = 0;
 };
 
@@ -231,7 +231,7 @@ void look_after_window() {
   if (state.phase == WindowPhase::kEnding) finish_window();
 }
 
-// Until something is to be done without anybody's word.
+// Until something is to be done without a word from outside.
 int wait_ms() {
   std::int64_t until_ns = recording.next_file_ns;
   if (has_window()) {

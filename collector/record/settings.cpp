@@ -38,7 +38,7 @@ bool make_folders(const char* path) {
   return true;
 }
 
-// Named by the process that nobody gave a folder; its children find it in their environment.
+// Named by the process that was given no folder; its children find it in their environment.
 bool choose_folder(char* folder, std::size_t bytes) {
   const char* runtime = text_from("XDG_RUNTIME_DIR");
   const int length = runtime != nullptr

@@ -16,7 +16,7 @@ struct RecordSettings {
   bool attach_early = false;
 };
 
-// The name of a range that is a step, where nobody says otherwise.
+// The name of a range that is a step, where nothing else is said.
 inline constexpr char kUsualSteps[] = "LLM@decode_step\nLLM@prefill\nexecute_*\n*@execute_*\nstep[*\n*@step[*";
 
 bool record_is_asked_for();

@@ -22,7 +22,7 @@ bool is_ours(const fs::path& folder) {
   return ::lstat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == ::geteuid() && (about.st_mode & 077) == 0;
 }
 
-// Nobody else can put another folder in the place of one in it.
+// No other user can put another folder in the place of one in it.
 bool is_safe(const fs::path& folder) {
   struct stat about = {};
   return ::lstat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == ::geteuid() && (about.st_mode & 022) == 0;

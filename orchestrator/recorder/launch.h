@@ -25,7 +25,7 @@ struct RecorderLaunch {
 // Makes the folder of the recorder. Error(kTool) where there is no collector.
 RecorderLaunch prepare_recorder(const RecorderSettings& settings, const Config& config, const std::vector<std::string>& command);
 
-// In place of this process: whoever started us has the program, its exit status and its signals. Returns only by an Error(kWorkload).
+// In place of this process: what started us has the program, its exit status and its signals. Returns only by an Error(kWorkload).
 [[noreturn]] void become(const std::vector<std::string>& command, const RecorderLaunch& launch);
 
 }  // namespace nl::orchestrator

@@ -28,7 +28,7 @@ class ProcessLink {
   ProcessLink& operator=(ProcessLink&&) = delete;
 
   int pid() const { return pid_; }
-  int fd() const { return fd_; }  // -1: nobody listens, or it has ended
+  int fd() const { return fd_; }  // -1: no process listens, or it has ended
   const std::string& name() const { return name_; }
   void send(const std::string& line);
   // The next line that has come, without waiting.

@@ -169,7 +169,7 @@ bool WindowTaker::wait(Ns until_ns, Done done) {
   return true;
 }
 
-// Whoever has armed forgets it when we are gone.
+// A process that has armed forgets it when we are gone.
 void WindowTaker::give_up(const std::string& what, const std::string& fix) {
   std::error_code ignored;
   fs::remove_all(window_.folder, ignored);

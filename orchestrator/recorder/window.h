@@ -60,7 +60,7 @@ struct WindowWatcher {
   std::function<bool()> stop = [] { return false; };
 };
 
-// All processes are armed first; each opens by itself, and none waits for another. Error(kInput) where nobody answers, Error(kUsage) where
+// All processes are armed first; each opens by itself, and none waits for another. Error(kInput) where no process answers, Error(kUsage) where
 // a window is open already, Error(kTimeout) where it did not open in time.
 Window take_window(const Recorder& recorder, const WindowRequest& request, const WindowWatcher& watcher);
 

@@ -111,6 +111,27 @@ class MadeClocks(unittest.TestCase):
             self.assertAlmostEqual(sums[3]["after_second_last_ns"] / 20, 2e6, delta=1e5)
 
 
+class MadeKineto(unittest.TestCase):
+    def test_says_the_same_as_the_export(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files, truth = made(folder, "--kineto", "--groups", "tp2,dp,world", "--missing", "2:3", "--steps", "6")
+            for path, rank in zip(files, truth["ranks"]):
+                db = sqlite3.connect(path)
+                exported = [(rank["utc_epoch_ns"] + start, rank["utc_epoch_ns"] + end, name) for start, end, name in db.execute(
+                    "SELECT start, end, value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON StringIds.id = demangledName ORDER BY start, end")]
+                db.close()
+                trace = json.loads(pathlib.Path(path).with_suffix(".json").read_text())
+                kernels = [event for event in trace["traceEvents"] if event["cat"] == "kernel"]
+                begins = [trace["baseTimeNanoseconds"] + round(event["ts"] * 1000) for event in kernels]
+                traced = sorted((begin, begin + round(event["dur"] * 1000), event["name"]) for begin, event in zip(begins, kernels))
+                self.assertEqual(exported, traced)
+                self.assertEqual(trace["distributedInfo"]["rank"], rank["rank"])
+                groups = {group["pg_name"]: group["ranks"] for group in trace["distributedInfo"]["pg_config"]}
+                for event in kernels:
+                    if "Collective name" in event["args"]:
+                        self.assertEqual(json.dumps(groups[event["args"]["Process Group Name"]]), event["args"]["Process Group Ranks"])
+
+
 class Expected(unittest.TestCase):
     def check(self, folder):
         with tempfile.TemporaryDirectory() as into:

@@ -201,6 +201,18 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr std::size_t kCollectives = 9;
 
+// What told the number of a rank.
+enum class RankSource : std::uint8_t { kNone, kGiven, kEnvironment, kProcessGroup, kFileName, kOrder };
+
+// What the times of a rank were put on the clock of the first one by.
+enum class RankClock : std::uint8_t {
+  kNone,         // nothing
+  kReference,    // it is the first one
+  kCollectives,  // by the ends of collectives that all members leave together
+  kMachine,      // both were recorded by one clock
+  kWallClock,    // by the clocks of the day alone
+};
+
 // What a call of a CUDA API does to the GPU. kNone: there is no such call.
 enum class CallKind : std::uint8_t { kNone, kKernelLaunch, kGraphLaunch, kCopy, kWait, kOther };
 inline constexpr std::size_t kCallKinds = 6;
@@ -332,7 +344,13 @@ enum class Code : std::uint16_t {
 
   // What importers and the analysis met
   kClockFit,
-  kGpuNumbersDiffer,  // among the processes of a capture
+  kGpuNumbersDiffer,    // among the processes of a capture
+  kRankClockNotFitted,  // its times are only as good as the clock of the day
+  kRankClockLoose,      // its clock does not follow a line
+  kRanksAmbiguous,      // collectives may be paired in several ways
+  kRanksMissing,        // not all ranks of the run were given
+  kRanksByOrder,        // nothing told their numbers
+  kRankNotCounted,      // it has no collective with others
   kSamplesLost,
   kSqliteNotWritten,
   kStringIdsMissing,

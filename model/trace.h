@@ -12,6 +12,7 @@
 #include "model/host_code.h"
 #include "model/metric_series.h"
 #include "model/operator.h"
+#include "model/ranks.h"
 #include "model/session.h"
 #include "model/strings.h"
 #include "model/time.h"
@@ -32,6 +33,7 @@ struct Dim3 {
 struct Process {
   std::uint32_t pid = 0;
   std::string name;  // the executable, where known
+  std::optional<std::uint32_t> rank = {};
 };
 
 struct Thread {
@@ -242,6 +244,13 @@ struct DutyCycle {
   std::vector<Range> left_out;         // ranges that the trace no longer has, because not all of them was traced
 };
 
+// A collective of several ranks that were captured apart: kernels of one number belong together.
+struct CollectiveCall {
+  std::uint32_t kernel = kNone;  // index into Trace::kernels
+  std::uint32_t number = 0;
+  std::uint32_t members = 0;  // of its group
+};
+
 inline constexpr Ns kLongCallNs = 5'000;  // about what a kernel launch takes: the delay by shorter calls does not matter
 
 struct Trace {
@@ -266,7 +275,10 @@ struct Trace {
   std::vector<Range> ranges;
   std::vector<Mark> marks;
   StageOrigin stage_origin;
-  std::optional<DutyCycle> duty;  // empty: all was traced
+  std::optional<DutyCycle> duty;            // empty: all was traced
+  RankFacts rank;                           // that the capture is of, as far as it tells
+  std::vector<RankEntry> ranks;             // of captures of several ranks that were joined, by rank
+  std::vector<CollectiveCall> collectives;  // of those, by kernel
   std::vector<MetricSeries> metric_series;
   std::vector<StallSample> stalls;           // one per kernel and device
   std::optional<ClockBounds> clock;          // empty: not known

@@ -57,6 +57,11 @@ inline constexpr auto kKeys<Tracer> =
 template <>
 inline constexpr auto kKeys<Meter> = std::to_array<std::string_view>({"none", "ncu", "CUPTI"});
 template <>
+inline constexpr auto kKeys<RankSource> =
+    std::to_array<std::string_view>({"none", "given", "environment", "process-group", "file-name", "order"});
+template <>
+inline constexpr auto kKeys<RankClock> = std::to_array<std::string_view>({"none", "reference", "collectives", "machine", "wall-clock"});
+template <>
 inline constexpr auto kKeys<SourceFormat> = std::to_array<std::string_view>({"none", "nsys-sqlite", "collector", "kineto", "onnxruntime"});
 template <>
 inline constexpr auto kKeys<Bound> = std::to_array<std::string_view>({"compute", "memory", "latency"});

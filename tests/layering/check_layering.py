@@ -30,7 +30,7 @@ ALLOWED = {
 }
 # room -> its floors, the lowest first. Folders of one floor do not include each other; files of the room itself stand above all.
 FLOORS = {
-    'analysis': [['statistics'], ['trace'], ['staging'], ['account'], ['replay'], ['figures'], ['verdicts', 'nsys_stats', 'runs', 'load']],
+    'analysis': [['statistics'], ['trace'], ['ranks'], ['staging'], ['account'], ['replay'], ['figures'], ['verdicts', 'nsys_stats', 'runs', 'load']],
 }
 # Single headers that are a contract between two rooms.
 SHARED_HEADERS = {

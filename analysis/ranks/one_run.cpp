@@ -1,0 +1,201 @@
+#include "analysis/ranks/one_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "analysis/ranks/clocks.h"
+#include "analysis/ranks/groups.h"
+#include "analysis/ranks/join.h"
+#include "model/error.h"
+#include "model/time.h"
+
+namespace nl::analysis::ranks {
+namespace {
+
+constexpr Ns kSecond = 1'000'000'000;
+// Clocks of the day of two machines are set apart by seconds where nobody sets them. One machine has one, but each tool reads it in its way.
+constexpr Ns kApartOnMachines = 60 * kSecond, kApartOnMachine = 2 * kSecond;
+
+bool all_know_the_day(const std::vector<RankCapture>& captures) {
+  return std::all_of(captures.begin(), captures.end(), [](const RankCapture& capture) { return capture.trace.utc_start_ns.has_value(); });
+}
+
+std::vector<Ns> shifts_of(const std::vector<RankCapture>& captures, bool seeded) {
+  std::vector<Ns> shifts;
+  for (const RankCapture& capture : captures)
+    shifts.push_back(seeded ? *capture.trace.utc_start_ns - *captures.front().trace.utc_start_ns : 0);
+  return shifts;
+}
+
+std::vector<Track> tracks_of(const std::vector<RankCapture>& captures, const std::vector<Ns>& shifts) {
+  std::vector<Track> all;
+  for (std::uint32_t i = 0; i < captures.size(); ++i) add_tracks(captures[i].trace, i, shifts[i], all);
+  return all;
+}
+
+[[noreturn]] void refuse(const RankCapture& first, const RankCapture& other, const std::string& why) {
+  throw Error(ErrorKind::kInput, "the captures are not of one run: " + why, fmt::format("{} and {}", first.file, other.file),
+              "import them one at a time, or give the ranks of one run");
+}
+
+// Another run of the same program has the same collectives: the clocks of the day tell it.
+void refuse_other_runs(const std::vector<RankCapture>& captures, const std::vector<Ns>& shifts, const std::vector<CaptureClock>& clocks,
+                       bool seeded) {
+  const RankCapture& first = captures.front();
+  for (std::size_t i = 1; i < captures.size(); ++i) {
+    const RankCapture& other = captures[i];
+    const bool fitted = clocks[i].by == RankClock::kCollectives;
+    if (!fitted && !seeded) refuse(first, other, "they share no collectives, and do not say when they were made");
+    if (!seeded) continue;
+    const bool one_machine = !first.trace.rank.host.empty() && first.trace.rank.host == other.trace.rank.host;
+    const Ns between_ns = std::max(shifts[i] - first.trace.duration_ns, -shifts[i] - other.trace.duration_ns);  // below 0: they overlap
+    const Ns apart_ns = fitted ? std::max(clocks[i].line.offset_ns, -clocks[i].line.offset_ns) : between_ns;
+    if (apart_ns > (fitted && !one_machine ? kApartOnMachines : kApartOnMachine))
+      refuse(first, other, fmt::format("they were made {:.0f} s after each other", static_cast<double>(apart_ns) / 1e9));
+  }
+}
+
+std::vector<ClockLine> moved_to_zero(const std::vector<RankCapture>& captures, const std::vector<Ns>& shifts,
+                                     const std::vector<CaptureClock>& clocks, Ns& first_ns) {
+  first_ns = 0;
+  for (std::size_t i = 0; i < captures.size(); ++i) first_ns = std::min(first_ns, clocks[i].line(shifts[i]));
+  std::vector<ClockLine> lines;
+  for (const CaptureClock& clock : clocks) {
+    lines.push_back(clock.line);
+    lines.back().offset_ns += first_ns;
+  }
+  return lines;
+}
+
+class OneRun {
+ public:
+  explicit OneRun(std::vector<RankCapture> captures)
+      : captures_(std::move(captures)), seeded_(all_know_the_day(captures_)), shifts_(shifts_of(captures_, seeded_)),
+        tracks_(tracks_of(captures_, shifts_)), clocks_(fit_clocks(tracks_, captures_.size(), seeded_)) {}
+
+  Trace join() {
+    refuse_other_runs(captures_, shifts_, clocks_, seeded_);
+    std::vector<RankEntry> ranks = entries();
+    std::vector<Remark> notes = remarks();
+    put_on_one_clock();
+    Ns first_ns = 0;
+    const std::vector<ClockLine> lines = moved_to_zero(captures_, shifts_, clocks_, first_ns);
+    const std::optional<std::int64_t> utc_ns = captures_.front().trace.utc_start_ns;
+    const std::vector<std::uint32_t> first_kernels = kernels_before();
+    for (RankEntry& entry : ranks)
+      if (entry.drift_from_ns) *entry.drift_from_ns -= first_ns;
+    Trace trace = ranks::join(parts(lines));
+    trace.collectives = number_collectives(tracks_, residuals(), first_kernels);
+    if (utc_ns) trace.utc_start_ns = *utc_ns + first_ns;
+    name_places(trace, ranks);
+    trace.ranks = std::move(ranks);
+    for (Remark& note : notes) add_once(trace.stats.notes, std::move(note));
+    return trace;
+  }
+
+ private:
+  std::vector<RankEntry> entries() const {
+    std::vector<RankEntry> ranks;
+    for (std::size_t i = 0; i < captures_.size(); ++i) {
+      const CaptureClock& clock = clocks_[i];
+      RankEntry entry;
+      entry.rank = captures_[i].rank;
+      entry.source = captures_[i].source;
+      entry.host = captures_[i].trace.rank.host;
+      entry.file = captures_[i].file;
+      entry.clock = clock.by != RankClock::kNone ? clock.by : seeded_ ? RankClock::kWallClock : RankClock::kNone;
+      if (clock.by == RankClock::kCollectives) {
+        entry.offset_ns = clock.line.offset_ns;
+        entry.drift_ppm = clock.line.drift * 1e6;
+        entry.drift_from_ns = clock.line(clock.line.from_ns);
+        entry.residual_ns = clock.residual_ns;
+        entry.residual_max_ns = clock.residual_max_ns;
+        entry.collectives = clock.collectives;
+      }
+      ranks.push_back(std::move(entry));
+    }
+    return ranks;
+  }
+
+  bool communicates(std::size_t capture) const {
+    return std::any_of(tracks_.begin(), tracks_.end(), [&](const Track& track) { return track.capture == capture; });
+  }
+
+  std::vector<Remark> remarks() const {
+    std::vector<Remark> notes;
+    const auto name = [&](std::size_t capture) { return std::to_string(captures_[capture].rank); };
+    for (std::size_t i = 1; i < captures_.size(); ++i) {
+      const CaptureClock& clock = clocks_[i];
+      const std::string to = name(clock.fitted_to);
+      if (clock.by == RankClock::kNone)
+        notes.push_back(communicates(i) ? Remark{Code::kRankClockNotFitted, {name(i), name(0), "their collectives do not match"}}
+                                        : Remark{Code::kRankNotCounted, {name(i)}});
+      else if (clock.residual_ns > kLooseNs)
+        notes.push_back({Code::kRankClockLoose, {name(i), to, fmt::format("{:.2f} ms", clock.residual_ns / 1e6)}});
+      if (clock.ambiguous) notes.push_back({Code::kRanksAmbiguous, {name(i), to}});
+    }
+    return notes;
+  }
+
+  // The tracks, so that those of one collective can be told by their times. Of captures whose clock is not known there are none.
+  void put_on_one_clock() {
+    std::erase_if(tracks_, [&](const Track& track) { return clocks_[track.capture].by == RankClock::kNone; });
+    for (Track& track : tracks_)
+      for (CollectiveEvent& event : track.events) {
+        event.start_ns = clocks_[track.capture].line(event.start_ns);
+        event.end_ns = clocks_[track.capture].line(event.end_ns);
+      }
+  }
+
+  std::vector<double> residuals() const {
+    std::vector<double> all;
+    for (const CaptureClock& clock : clocks_) all.push_back(clock.residual_ns);
+    return all;
+  }
+
+  std::vector<std::uint32_t> kernels_before() const {
+    std::vector<std::uint32_t> before;
+    std::uint32_t kernels = 0;
+    for (const RankCapture& capture : captures_) {
+      before.push_back(kernels);
+      kernels += static_cast<std::uint32_t>(capture.trace.kernels.size());
+    }
+    return before;
+  }
+
+  std::vector<Part> parts(const std::vector<ClockLine>& lines) {
+    std::vector<Part> all;
+    for (std::size_t i = 0; i < captures_.size(); ++i)
+      all.push_back({std::move(captures_[i].trace), shifts_[i], lines[i], captures_[i].rank});
+    return all;
+  }
+
+  static void name_places(const Trace& trace, std::vector<RankEntry>& ranks) {
+    for (RankEntry& entry : ranks) {
+      std::set<std::int32_t> devices;
+      const auto of_rank = [&](std::uint32_t process) {
+        return process < trace.processes.size() && trace.processes[process].rank == entry.rank;
+      };
+      for (const Process& process : trace.processes)
+        if (process.rank == entry.rank && process.pid != 0) entry.pids.push_back(process.pid);
+      for (const Queue& queue : trace.queues)
+        if (of_rank(queue.process)) devices.insert(queue.device);
+      entry.devices.assign(devices.begin(), devices.end());
+    }
+  }
+
+  std::vector<RankCapture> captures_;
+  bool seeded_;
+  std::vector<Ns> shifts_;
+  std::vector<Track> tracks_;
+  std::vector<CaptureClock> clocks_;
+};
+
+}  // namespace
+
+Trace one_run(std::vector<RankCapture> captures) { return OneRun(std::move(captures)).join(); }
+
+}  // namespace nl::analysis::ranks

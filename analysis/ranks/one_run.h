@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace nl::analysis::ranks {
+
+struct RankCapture {
+  Trace trace;
+  std::uint32_t rank = 0;
+  RankSource source = RankSource::kNone;
+  std::string file;  // to name it
+};
+
+// The captures of the ranks of one run as one trace, on the clock of the first of them. At least two; by rank.
+// Throws Error(kInput) where they cannot be of one run: they were made at different times.
+Trace one_run(std::vector<RankCapture> captures);
+
+}  // namespace nl::analysis::ranks

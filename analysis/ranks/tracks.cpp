@@ -1,0 +1,48 @@
+#include "analysis/ranks/tracks.h"
+
+#include <map>
+
+#include "analysis/trace/communication_kernels.h"
+#include "analysis/trace/gpu_order.h"
+
+namespace nl::analysis::ranks {
+namespace {
+
+bool leaves_together(Collective kind) {
+  switch (kind) {
+    case Collective::kAllReduce:
+    case Collective::kAllGather:
+    case Collective::kReduceScatter:
+    case Collective::kAllToAll: return true;
+    // The root of a broadcast is done when it has sent, the others of a reduction are; pairs wait for each other only.
+    case Collective::kBroadcast:
+    case Collective::kReduce:
+    case Collective::kSendRecv:
+    case Collective::kPeerCopy:
+    case Collective::kOther: return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+void add_tracks(const Trace& trace, std::uint32_t capture, Ns shift_ns, std::vector<Track>& all) {
+  const CommunicationKernels kernels(trace);
+  std::map<std::uint64_t, Track> by_queue;
+  for (const std::uint32_t i : start_order_of(trace.kernels, [&](const Kernel& kernel) { return kernels.of(kernel).has_value(); })) {
+    const Kernel& kernel = trace.kernels[i];
+    Track& track = by_queue[kernel.queue];
+    const auto name = static_cast<std::uint32_t>(stable_hash(trace.strings[trace.shapes[kernel.shape].name]));
+    track.events.push_back({kernel.start_ns + shift_ns, kernel.end_ns() + shift_ns, i, name, leaves_together(*kernels.of(kernel))});
+  }
+  for (auto& [queue, track] : by_queue) {
+    track.capture = capture;
+    if (queue < trace.queues.size()) {
+      track.process = trace.queues[static_cast<std::size_t>(queue)].process;
+      track.device = trace.queues[static_cast<std::size_t>(queue)].device;
+    }
+    all.push_back(std::move(track));
+  }
+}
+
+}  // namespace nl::analysis::ranks

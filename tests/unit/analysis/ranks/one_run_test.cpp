@@ -1,0 +1,136 @@
+#include "analysis/ranks/one_run.h"
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "analysis/analyse.h"
+#include "analysis/figures/ranks/rank_figures.h"
+#include "model/error.h"
+#include "parsers/nsys/sqlite.h"
+#include "tests/catch.h"
+#include "tests/unit/unpacked.h"
+
+using namespace nl;
+using analysis::ranks::one_run;
+using analysis::ranks::RankCapture;
+
+namespace {
+
+const std::string kMade = NL_FIXTURES "/ranks/made/";
+
+std::vector<RankCapture> made_captures() {
+  std::vector<RankCapture> captures;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    const std::string name = "rank" + std::to_string(rank) + ".sqlite";
+    const Unpacked unpacked(kMade + name + ".gz");
+    captures.push_back({parsers::read_nsys_sqlite(unpacked.file), rank, RankSource::kEnvironment, name});
+  }
+  return captures;
+}
+
+nlohmann::json expected() {
+  std::ifstream stream(kMade + "expected.json");
+  return nlohmann::json::parse(stream);
+}
+
+}  // namespace
+
+TEST_CASE("The clocks of ranks are those that another method finds", "[ranks]") {
+  const Trace trace = one_run(made_captures());
+  const auto oracle = expected();
+  REQUIRE(trace.ranks.size() == 4);
+  CHECK(trace.ranks[0].clock == RankClock::kReference);
+  for (std::size_t i = 1; i < 4; ++i) {
+    INFO("rank " << i);
+    const RankEntry& rank = trace.ranks[i];
+    const auto& clock = oracle["ranks"][i]["clock"];
+    REQUIRE(rank.clock == RankClock::kCollectives);
+    CHECK(rank.collectives == clock["pairs"].get<std::uint64_t>());
+    // Two estimates from the same 135 ends, whose scatter is 5 us: each is off by less than sigma ÷ sqrt(135) × 2 = 1 us at the middle.
+    const double drift_error = clock["drift_error_ppm"].get<double>();
+    CHECK(std::abs(rank.drift_ppm - clock["drift_ppm"].get<double>()) < 3 * drift_error);
+    REQUIRE(rank.residual_ns);
+    CHECK(*rank.residual_ns / clock["sigma_ns"].get<double>() > 0.5);  // by the median there, by the squares here
+    CHECK(*rank.residual_ns / clock["sigma_ns"].get<double>() < 1.5);
+    CHECK(rank.residual_max_ns >= rank.residual_ns);
+    CHECK(rank.host == "node0");
+  }
+}
+
+TEST_CASE("Who was last to each collective is what another method finds", "[ranks]") {
+  const Trace trace = one_run(made_captures());
+  const auto oracle = expected();
+  CHECK(trace.collectives.size() == 4 * oracle["collectives"].size());
+  const std::vector<RankEntry> ranks = analysis::rank_figures(trace);
+  std::uint64_t claimed = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    INFO("rank " << i);
+    const auto& sums = oracle["sums"][i];
+    CHECK(ranks[i].lateness.collectives == sums["collectives"].get<std::uint64_t>());
+    CHECK(ranks[i].lateness.last <= sums["last"].get<std::uint64_t>());  // the oracle claims a last one of any pair of clocks
+    claimed += ranks[i].lateness.last;
+  }
+  CHECK(claimed > 20);
+  // Rank 2 was made 0.7 ms late in each of 24 steps by a longer kernel, rank 1 0.4 ms in every fourth by its program.
+  const RankLateness &two = ranks[2].lateness, &one = ranks[1].lateness;
+  CHECK(two.last_computing >= 24);
+  CHECK(two.slowest_kernel.find("nvjet") != std::string::npos);
+  CHECK(std::abs(static_cast<double>(two.late_ns) / oracle["sums"][2]["after_second_last_ns"].get<double>() - 1) < 0.05);
+  CHECK(one.last_host >= 4);
+  CHECK(one.slowest_range == "prepare_inputs");
+}
+
+TEST_CASE("A joined trace has all that its captures have", "[ranks]") {
+  std::size_t kernels = 0, calls = 0, ranges = 0, copies = 0;
+  Ns first_kernels_ns = 0;
+  for (const RankCapture& capture : made_captures()) {
+    kernels += capture.trace.kernels.size();
+    calls += capture.trace.api_calls.size();
+    ranges += capture.trace.ranges.size();
+    copies += capture.trace.mem_ops.size();
+    if (capture.rank == 0)
+      for (const Kernel& kernel : capture.trace.kernels) first_kernels_ns += static_cast<Ns>(kernel.duration_ns);
+  }
+  const Trace trace = one_run(made_captures());
+  CHECK(trace.kernels.size() == kernels);
+  CHECK(trace.api_calls.size() == calls);
+  CHECK(trace.ranges.size() == ranges);
+  CHECK(trace.mem_ops.size() == copies);
+  std::set<std::uint32_t> pids;
+  std::set<std::int32_t> devices;
+  Ns joined_ns = 0;
+  for (const Process& process : trace.processes) CHECK(pids.insert(process.pid).second);
+  for (const Queue& queue : trace.queues) devices.insert(queue.device);
+  CHECK(devices.size() == 4);
+  for (const Kernel& kernel : trace.kernels) {
+    CHECK(kernel.start_ns >= 0);
+    const Queue& queue = trace.queues[kernel.queue];
+    if (trace.processes[queue.process].rank == 0u) joined_ns += static_cast<Ns>(kernel.duration_ns);
+    // What launched it is of its process, and comes before it.
+    if (kernel.api == kNone) continue;
+    const ApiCall& call = trace.api_calls[kernel.api];
+    CHECK(trace.threads[call.thread].process == queue.process);
+    CHECK(call.start_ns <= kernel.start_ns);
+  }
+  CHECK(joined_ns == first_kernels_ns);  // the first rank's clock is the run's
+}
+
+TEST_CASE("Captures that were made after each other are not joined", "[ranks]") {
+  auto captures = made_captures();
+  *captures[3].trace.utc_start_ns += 3'600'000'000'000;
+  CHECK_THROWS_AS(one_run(std::move(captures)), Error);
+}
+
+TEST_CASE("A rank without collectives is left out of what ranks have together", "[ranks]") {
+  auto captures = made_captures();
+  Trace& alone = captures[3].trace;
+  for (KernelShape& shape : alone.shapes) shape.name = alone.strings.intern("gemm");
+  const Trace trace = one_run(std::move(captures));
+  CHECK(trace.ranks[3].clock == RankClock::kWallClock);
+  CHECK(find_first(trace.stats.notes, {Code::kRankNotCounted}) != nullptr);
+  const auto ranks = analysis::rank_figures(trace);
+  CHECK(ranks[3].lateness.collectives == 0);
+  CHECK(ranks[2].lateness.collectives == 135);
+}

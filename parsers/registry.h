@@ -40,8 +40,9 @@ struct Format {
   std::string_view source = name;  // in files: where operators are from
   std::string_view known_as;       // where a file is of no format: "give … or a <known_as>"
   Gives gives = Gives::kTimeline;
-  std::size_t most_files = 1;                      // behind its flag; 1: a run has one capture of the kind
+  std::size_t most_files = kAnyNumber;             // behind its flag
   bool together = false;                           // all files make one reading; else each makes its own
+  bool by_rank = false;                            // several files are the captures of the ranks of one run
   bool (*is_own)(const FileHead& head) = nullptr;  // none: only the flag chooses it
   Reading (*read)(const Files& files) = nullptr;   // throws Error(kInput) where a file is not what it should be
   std::string_view report_extensions = {};         // " .nsys-rep .qdrep ": of reports that their tool has to export first

@@ -224,7 +224,6 @@ extern const Format kCountersFormat = {.name = "counters",
                                        .help = "counter files of the collector (counters/*/*.nltrace); joined to the capture, as --ncu is",
                                        .known_as = {},
                                        .gives = Gives::kCounters,
-                                       .most_files = kAnyNumber,
                                        .together = true,
                                        .read = [](const Files& files) -> Reading { return read_collector_counters(files); }};
 

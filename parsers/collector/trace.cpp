@@ -115,7 +115,6 @@ extern const Format kCollectorFormat = {
     .help = "trace files of the collector",
     .known_as = "a collector trace",
     .gives = Gives::kCollectorTraces,
-    .most_files = kAnyNumber,
     .together = true,
     .is_own = [](const FileHead& head) { return head.starts_with(std::string_view(format::kMagic, sizeof format::kMagic)); },
     .read = [](const Files& files) -> Reading { return read_collector_traces(files); }};

@@ -130,6 +130,22 @@ void read_devices(ondemand::value& value, std::vector<Device>& out) {
   }
 }
 
+// {"backend": "nccl", "rank": 1, "world_size": 8, "pg_config": …}
+void read_rank(ondemand::value& value, RankFacts& out) {
+  ondemand::object members;
+  if (value.get_object().get(members)) return;
+  const auto number = [](ondemand::value& member) -> std::optional<std::uint32_t> {
+    const auto whole = json_whole(member);
+    return whole && *whole >= 0 && *whole < kNone ? std::optional(static_cast<std::uint32_t>(*whole)) : std::nullopt;
+  };
+  for_each_member(members, [&](std::string_view key, ondemand::value& member) {
+    if (key == "rank") out.rank = number(member);
+    if (key == "world_size") out.world_size = number(member);
+    return true;
+  });
+  if (out.rank) out.source = RankSource::kProcessGroup;
+}
+
 }  // namespace
 
 struct KinetoEventReader::Impl {
@@ -166,6 +182,7 @@ KinetoDocument read_kineto_document(const std::string& document) {
   for_each_member(members, [&](std::string_view key, ondemand::value& value) {
     if (key == "baseTimeNanoseconds") out.base_time_ns = json_whole(value);
     if (key == "deviceProperties") read_devices(value, out.devices);
+    if (key == "distributedInfo") read_rank(value, out.rank);
     if (key == "schemaVersion")
       if (const auto version = json_whole(value)) out.schema_version = std::to_string(*version);
     return true;

@@ -44,6 +44,7 @@ struct KinetoDocument {
   std::vector<Device> devices;
   std::optional<std::int64_t> base_time_ns;
   std::string schema_version;
+  RankFacts rank;
 };
 KinetoDocument read_kineto_document(const std::string& document);
 

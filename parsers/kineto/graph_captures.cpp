@@ -230,7 +230,6 @@ extern const Format kGraphCapturesFormat = {
     .name = kGraphCapturesName,
     .help = "traces that an engine made while it captured its CUDA graphs (capture_traces/, graph_capture_profile/), beside --kineto",
     .gives = Gives::kGraphCaptures,
-    .most_files = kAnyNumber,
     .together = true};
 
 }  // namespace nl::parsers

@@ -306,6 +306,7 @@ class KinetoReader {
 
   void describe(const KinetoDocument& document) {
     trace_.devices = document.devices;
+    trace_.rank = document.rank;
     trace_.stats.schema_version = document.schema_version;
     constexpr Ns kYear2000 = 946684800'000000000;
     if (first_ns_ <= last_ns_) {
@@ -342,11 +343,13 @@ bool is_kineto_trace(const FileHead& head) {
 
 Trace read_kineto_json(const std::filesystem::path& file) { return KinetoReader(file).read(); }
 
-extern const Format kKinetoFormat = {.name = "kineto",
-                                     .help = "trace of torch.profiler: the capture, or beside --nsys its operators",
-                                     .known_as = "a torch.profiler JSON",
-                                     .gives = Gives::kTimeline,
-                                     .is_own = is_kineto_trace,
-                                     .read = [](const Files& files) -> Reading { return read_kineto_json(files[0]); }};
+extern const Format kKinetoFormat = {
+    .name = "kineto",
+    .help = "trace of torch.profiler: the capture, or beside --nsys its operators; several: one of each rank of a run",
+    .known_as = "a torch.profiler JSON",
+    .gives = Gives::kTimeline,
+    .by_rank = true,
+    .is_own = is_kineto_trace,
+    .read = [](const Files& files) -> Reading { return read_kineto_json(files[0]); }};
 
 }  // namespace nl::parsers

@@ -275,7 +275,6 @@ extern const Format kNcuFormat = {.name = "ncu",
                                   .help = "CSV of ncu (raw or details page), or a .ncu-rep (needs ncu)",
                                   .known_as = "an ncu CSV or .ncu-rep",
                                   .gives = Gives::kNcuLaunches,
-                                  .most_files = kAnyNumber,
                                   .is_own = is_ncu_csv,
                                   .read = [](const Files& files) -> Reading { return read_ncu_csv(files[0]); },
                                   .report_extensions = " .ncu-rep "};

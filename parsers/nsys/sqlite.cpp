@@ -115,9 +115,10 @@ Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tabl
 }
 
 extern const Format kNsysFormat = {.name = "nsys",
-                                   .help = "SQLite export of nsys, or a .nsys-rep (needs nsys)",
+                                   .help = "SQLite export of nsys, or a .nsys-rep (needs nsys); several: one of each rank of a run",
                                    .known_as = "an nsys SQLite or .nsys-rep",
                                    .gives = Gives::kNsysExport,
+                                   .by_rank = true,
                                    .is_own = is_nsys_export,
                                    .read = [](const Files& files) -> Reading { return read_nsys_sqlite(files[0]); },
                                    .report_extensions = " .nsys-rep .qdrep "};  // .qdrep: before 2021

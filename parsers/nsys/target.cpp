@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "parsers/rank_variables.h"
+
 namespace nl::parsers {
 namespace {
 
@@ -48,11 +50,27 @@ void read_gpus(const NsysDatabase& database, Trace& trace) {
   }
 }
 
+// META_DATA_CAPTURE: PROCESS_0:ENVIRONMENT_VARIABLE|RANK="3"; a capture whose environment was blanked tells no rank.
+void read_rank(const NsysDatabase& database, Trace& trace) {
+  if (database.has_columns("META_DATA_CAPTURE", {"name", "value"})) {
+    RankVariables variables;
+    NsysRows row = database.select("META_DATA_CAPTURE", {"name", "value"});
+    while (row.next())
+      if (row.text(0).ends_with("ENVIRONMENT_VARIABLE")) variables.add(row.text(1));
+    trace.rank = variables.facts();
+  }
+  if (!database.has_columns("TARGET_INFO_SYSTEM_ENV", {"name", "value"})) return;
+  NsysRows row = database.select("TARGET_INFO_SYSTEM_ENV", {"name", "value"});
+  while (row.next())
+    if (row.text(0) == "Hostname") trace.rank.host = as_utf8(row.text(1));
+}
+
 }  // namespace
 
 void read_capture_facts(const NsysDatabase& database, Trace& trace) {
   read_versions(database, trace.stats);
   read_gpus(database, trace);
+  read_rank(database, trace);
   if (database.has_table("TARGET_INFO_SESSION_START_TIME")) {
     NsysRows row = database.select("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"});
     if (row.next() && !row.is_null(0)) trace.utc_start_ns = row.integer(0);

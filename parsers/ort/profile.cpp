@@ -216,7 +216,6 @@ extern const Format kOrtFormat = {.name = "ort",
                                   .source = "onnxruntime",
                                   .known_as = "an ONNX Runtime JSON",
                                   .gives = Gives::kTimeline,
-                                  .most_files = kAnyNumber,
                                   .is_own = is_ort_profile,
                                   .read = [](const Files& files) -> Reading { return read_imported(files[0]); }};
 

@@ -185,7 +185,6 @@ extern const Format kStacksFormat = {.name = "stacks",
                                      .help = "sampled stacks of a run (stacks-<pid>.txt), beside its capture",
                                      .known_as = "sampled stacks (stacks-<pid>.txt)",
                                      .gives = Gives::kHostStacks,
-                                     .most_files = kAnyNumber,
                                      .together = true,
                                      .is_own = [](const FileHead& head) { return head.starts_with(kStacksMagic); }};
 

@@ -176,11 +176,11 @@ TEST_CASE("what import asks of each format: in this order, how many files, and w
     std::size_t most_files;
     bool together;
   } expected[] = {
-      {"nsys", "nsys", "an nsys SQLite or .nsys-rep", " .nsys-rep .qdrep ", Gives::kNsysExport, 1, false},
+      {"nsys", "nsys", "an nsys SQLite or .nsys-rep", " .nsys-rep .qdrep ", Gives::kNsysExport, kAnyNumber, false},
       {"ncu", "ncu", "an ncu CSV or .ncu-rep", " .ncu-rep ", Gives::kNcuLaunches, kAnyNumber, false},
       {"collector", "collector", "a collector trace", "", Gives::kCollectorTraces, kAnyNumber, true},
       {"counters", "counters", "", "", Gives::kCounters, kAnyNumber, true},
-      {"kineto", "kineto", "a torch.profiler JSON", "", Gives::kTimeline, 1, false},
+      {"kineto", "kineto", "a torch.profiler JSON", "", Gives::kTimeline, kAnyNumber, false},
       {"ort", "onnxruntime", "an ONNX Runtime JSON", "", Gives::kTimeline, kAnyNumber, false},
       {"trtexec", "trtexec", "a trtexec JSON", "", Gives::kOperators, 2, true},
       {"stacks", "stacks", "sampled stacks (stacks-<pid>.txt)", "", Gives::kHostStacks, kAnyNumber, true},
@@ -197,6 +197,7 @@ TEST_CASE("what import asks of each format: in this order, how many files, and w
     CHECK(format.gives == expected[i].gives);
     CHECK(format.most_files == expected[i].most_files);
     CHECK(format.together == expected[i].together);
+    CHECK(format.by_rank == (format.name == "nsys" || format.name == "kineto"));  // one capture of each rank
   }
 }
 

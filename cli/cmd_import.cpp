@@ -14,7 +14,7 @@ struct ImportFlags {
   std::string out, name, config, model, ledger;
   std::vector<std::string> files, rules, sets, loads;
   std::map<std::string, std::vector<std::string>> of_format;
-  bool copy = false, keep_env = false, json = false;
+  bool partial_ranks = false, copy = false, keep_env = false, json = false;
 };
 
 int import(const ImportFlags& flags) {
@@ -31,6 +31,7 @@ int import(const ImportFlags& flags) {
   request.loads = loads_in(flags.loads);
   request.out = flags.out;
   request.copy = flags.copy;
+  request.partial_ranks = flags.partial_ranks;
   orchestrator::ProcessLauncher launcher;
   return print_result(orchestrator::import_captures(request, launcher), flags.json, [&](const Run& run) { return later.record(run); });
 }
@@ -58,6 +59,7 @@ void add_import(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--set", flags->sets, "set one key; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
   verb->add_option("--load", flags->loads, kLoadHelp)->allow_extra_args(false)->type_name("FILE");
   verb->add_option("--ledger", flags->ledger, kLedgerHelp)->type_name("PATH|URL");
+  verb->add_flag("--partial-ranks", flags->partial_ranks, "go on where captures of some ranks of the run are missing");
   verb->add_flag("--copy", flags->copy, "copy the export into the bundle, with its environment blanked");
   verb->add_flag("--keep-env", flags->keep_env, "do not blank that copy");
   verb->add_flag("--json", flags->json,
@@ -68,6 +70,7 @@ void add_import(CLI::App& app, std::function<int()>& action) {
       "Examples:\n"
       "  nl-stage import run.sqlite ncu_raw.csv --out bundle\n"
       "  nl-stage import captures/ --out bundle\n"
+      "  nl-stage import rank0.sqlite rank1.sqlite --out bundle\n"
       "  nl-stage import --nsys run.nsys-rep --ncu raw.csv --name a100 --set run.top_n_kernels=20\n"
       "  nl-stage import --nsys run.sqlite --ncu prefill.csv decode.csv --out bundle --json\n"
       "  nl-stage import --collector collector/*.nltrace --counters counters/*/*.nltrace --out bundle\n"

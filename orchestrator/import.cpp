@@ -98,6 +98,31 @@ bool any_capture(const ImportRequest& request) {
               fmt::format("this bundle has no capture: {} is missing", collector ? "a trace in collector/" : "nsys/run.sqlite"),
               bundle.string(), fmt::format("nl-stage report {} makes its reports again, without a capture", shell_quoted(bundle.string())));
 }
+
+bool is_any_report(const fs::path& file) {
+  return std::any_of(parsers::formats().begin(), parsers::formats().end(),
+                     [&](const parsers::Format* format) { return parsers::is_report(*format, file); });
+}
+
+// The file of another extension that stands for the same capture; nullptr: there is none.
+const fs::path* export_of(const fs::path& report, const std::vector<fs::path>& files) {
+  const auto found = std::find_if(files.begin(), files.end(), [&](const fs::path& file) {
+    return file != report && file.parent_path() == report.parent_path() && file.stem() == report.stem() && !is_any_report(file);
+  });
+  return found != files.end() ? &*found : nullptr;
+}
+
+void refuse_report_and_export(const ImportRequest& request) {
+  for (const parsers::Format* format : parsers::formats()) {
+    const auto given = request.files.find(format->name);
+    if (!format->by_rank || given == request.files.end()) continue;
+    for (const fs::path& file : given->second)
+      if (const fs::path* twin = parsers::is_report(*format, file) ? export_of(file, given->second) : nullptr)
+        throw Error(ErrorKind::kUsage, "one capture is given twice, as a report and as its export",
+                    fmt::format("{} and {}", file.string(), twin->string()), "give one of them");
+  }
+}
+
 }  // namespace
 
 void check_inputs(const ImportRequest& request) {
@@ -113,6 +138,7 @@ void check_inputs(const ImportRequest& request) {
                        "give the path of the export");
   }
   for (const auto& [name, files] : request.files) refuse_twins(files, name);
+  refuse_report_and_export(request);
   for (const parsers::Format* format : parsers::formats())
     if (format->gives == Gives::kCollectorTraces)
       if (const auto found = request.files.find(format->name); found != request.files.end())
@@ -157,11 +183,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 }
 
 void add(const parsers::Format& format, const fs::path& file, ImportRequest& request) {
-  auto& files = request.files[std::string(format.name)];
-  if (format.most_files == 1 && !files.empty())
-    throw Error(ErrorKind::kUsage, fmt::format("two captures of one kind are given ({})", format.name),
-                fmt::format("{} and {}", files[0].string(), file.string()), "import them one at a time");
-  files.push_back(file);
+  request.files[std::string(format.name)].push_back(file);
 }
 
 void add(Gives gives, const fs::path& file, ImportRequest& request) {
@@ -174,6 +196,13 @@ bool add_file(const fs::path& file, ImportRequest& request) {
   const parsers::Format* format = parsers::sniff(file);
   if (format != nullptr) add(*format, file, request);
   return format != nullptr;
+}
+
+// A report whose export lies beside it is left out.
+void add_folder(const fs::path& folder, ImportRequest& request) {
+  const std::vector<fs::path> files = files_in(folder);
+  for (const fs::path& file : files)
+    if (!is_any_report(file) || export_of(file, files) == nullptr) add_file(file, request);
 }
 
 // The nsys export or the collector's traces, then what counted kernels; the rest of a bundle is made of these.
@@ -365,8 +394,7 @@ void add_input(const fs::path& path, ImportRequest& request) {
   const bool bundle = fs::exists(path / "run.json", ignored) || is_unfinished_bundle(path);
   request.found_in_folder = request.found_in_folder || !bundle || before > 0;  // a bundle alone is of one run
   if (bundle) add_bundle(path, request);
-  else
-    for (const auto& file : files_in(path)) add_file(file, request);
+  else add_folder(path, request);
   if (bundle && request.all_files().empty()) refuse_without_capture(path);
   if (request.all_files().size() == before)
     throw CodedError(ErrorCode::kNoCapture, "the folder has no capture in it", path.string(),

@@ -22,6 +22,7 @@ struct ImportRequest {
   std::filesystem::path session = {};    // the record of a session, of such a bundle, too
   std::filesystem::path facts = {};      // the folder in which its processes noted model, versions and backend
   std::filesystem::path own = {};        // a folder whose files become the bundle's own: they are moved to its folder collector/
+  bool partial_ranks = false;            // captures of some ranks are missing, and it goes on without them
   std::vector<LoadRun> loads = {};       // what clients of a server recorded meanwhile
   bool found_in_folder = false;  // traces of the collector were found in a folder, or several folders have some: of one run or of more
   RecordRun record = {};         // as for run
@@ -41,8 +42,7 @@ void with_evidence(const ImportRequest& request, Launcher& launcher,
                    const std::function<void(const Evidence&, const analysis::Knowledge&)>& use);
 
 // Adds a file to those of its format, which its content tells. A folder adds every file
-// in it that a format knows, a bundle what its own passes left. Throws Error(kInput) where no format knows it, and
-// Error(kUsage) where a second capture of a kind is given that a run has only one of.
+// in it that a format knows, a bundle what its own passes left. Throws Error(kInput) where no format knows it.
 void add_input(const std::filesystem::path& path, ImportRequest& request);
 
 // Throws Error where there is no capture among the files, one is not there or given twice, or they are of several runs.
@@ -56,9 +56,13 @@ struct ImportSource {
   const parsers::Format* format;
   std::vector<std::filesystem::path> files;
   bool has_timeline() const { return format->gives <= parsers::Gives::kTimeline; }
+  friend bool operator==(const ImportSource&, const ImportSource&) = default;
 };
 
 std::vector<ImportSource> sources_of(const ImportRequest& request);
+
+// The sources that the timeline comes from: the first that has one, and those of its format that are other ranks of the run.
+std::vector<ImportSource> captures_of(const std::vector<ImportSource>& sources);
 
 // What imported captures show. Reports that a vendor's tool has to export first go through passes, as in a run.
 Evidence read_import(const ImportRequest& request, const Bundle& bundle, PassRunner& runner);

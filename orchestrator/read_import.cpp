@@ -13,6 +13,7 @@
 #include "orchestrator/capture/timeline.h"
 #include "orchestrator/capture/tool_arguments.h"
 #include "orchestrator/capture/trace_nsys.h"
+#include "orchestrator/import_ranks.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/read.h"
 #include "parsers/facts/facts.h"
@@ -48,14 +49,15 @@ class ImportReader {
   Evidence read() {
     describe();
     const std::vector<ImportSource> sources = sources_of(request_);
-    const auto capture = std::find_if(sources.begin(), sources.end(), [](const ImportSource& source) { return source.has_timeline(); });
-    if (capture != sources.end()) read_capture(*capture);
+    const std::vector<ImportSource> captures = captures_of(sources);
+    if (captures.size() == 1) read_capture(captures.front());
+    if (captures.size() > 1) read_ranks(captures);
     join_stacks(sources);
     join_graph_captures(sources);
     evidence_.trace = with_stages(std::move(evidence_.trace), request_.config);
     evidence_.inputs_sha256 = hash_inputs(request_.all_files());
-    for (auto source = sources.begin(); source != sources.end(); ++source)
-      if (source != capture) read_beside(*source);
+    for (const ImportSource& source : sources)
+      if (std::find(captures.begin(), captures.end(), source) == captures.end()) read_beside(source);
     read_operator_pass();
     if (!request_.session.empty()) read_session_record(request_.session, evidence_);
     evidence_.loads = request_.loads;
@@ -90,6 +92,15 @@ class ImportReader {
     evidence_.trace = std::get<Trace>(source.format->read(files));
     if (source.format->gives == Gives::kNsysExport)
       describe_capture_machine(files[0], evidence_.trace, evidence_.hardware, evidence_.software);
+  }
+
+  void read_ranks(const std::vector<ImportSource>& captures) {
+    std::vector<RankFile> files;
+    for (const ImportSource& source : captures) files.push_back({source.files[0], exported(source).at(0)});
+    const parsers::Format& format = *captures.front().format;
+    evidence_.trace = join_ranks(files, [&](const fs::path& file) { return std::get<Trace>(format.read({file})); }, request_.partial_ranks);
+    if (format.gives == Gives::kNsysExport)
+      describe_capture_machine(files[0].read, evidence_.trace, evidence_.hardware, evidence_.software);
   }
 
   void join_stacks(const std::vector<ImportSource>& sources) {
@@ -152,6 +163,7 @@ class ImportReader {
     if (!tools().nsys) tool_needed("nsys", file, fmt::format("nsys export --type sqlite -o out.sqlite {}", shell_quoted(file.string())));
     Pass pass = plan_nsys_export(request_.config, *tools().nsys, bundle_.path());
     fs::create_directories(bundle_.path() / "nsys");
+    pass.outputs = {unused_name("nsys", "run", ".sqlite")};
     pass.process.argv = nsys_export_argv(*tools().nsys, fs::absolute(file), bundle_.path() / pass.outputs.at(0));
     const fs::path sqlite = export_nsys(pass, request_.config, runner_);
     if (sqlite.empty()) throw_verdict(file);
@@ -159,7 +171,7 @@ class ImportReader {
   }
 
   fs::path copied(const fs::path& file) {
-    const fs::path copy = bundle_.path() / "nsys" / "run.sqlite";
+    const fs::path copy = bundle_.path() / unused_name("nsys", "run", ".sqlite");
     fs::create_directories(copy.parent_path());
     std::error_code failure;
     fs::copy_file(file, copy, failure);
@@ -171,11 +183,10 @@ class ImportReader {
     return copy;
   }
 
-  // Reports of one name may come from several folders: y.csv, y-2.csv …
-  fs::path csv_name(const fs::path& report) const {
-    const std::string stem = report.stem().string();
-    fs::path name = fs::path("ncu") / (stem + ".csv");
-    for (int number = 2; fs::exists(bundle_.path() / name); ++number) name = fs::path("ncu") / fmt::format("{}-{}.csv", stem, number);
+  // Reports of one name may come from several folders, exports from several ranks: y.csv, y-2.csv …
+  fs::path unused_name(const fs::path& folder, const std::string& stem, const std::string& extension) const {
+    fs::path name = folder / (stem + extension);
+    for (int number = 2; fs::exists(bundle_.path() / name); ++number) name = folder / fmt::format("{}-{}{}", stem, number, extension);
     return name;
   }
 
@@ -186,7 +197,7 @@ class ImportReader {
     Pass pass = plan_ncu_exports(request_.config, *tools().ncu, bundle_.path()).at(0);
     fs::create_directories(bundle_.path() / "ncu");
     pass.process.argv = ncu_export_argv(*tools().ncu, fs::absolute(file), "raw");
-    pass.outputs = {csv_name(file)};
+    pass.outputs = {unused_name("ncu", file.stem().string(), ".csv")};
     const fs::path csv = bundle_.path() / pass.outputs[0];
     pass.process.stdout_log = csv;
     const auto result = runner_.run(pass);
@@ -220,6 +231,15 @@ std::vector<ImportSource> sources_of(const ImportRequest& request) {
       for (const auto& file : given->second) sources.push_back({format, {file}});
   }
   return sources;
+}
+
+std::vector<ImportSource> captures_of(const std::vector<ImportSource>& sources) {
+  std::vector<ImportSource> captures;
+  for (const ImportSource& source : sources) {
+    if (!source.has_timeline()) continue;
+    if (captures.empty() || (source.format == captures.front().format && source.format->by_rank)) captures.push_back(source);
+  }
+  return captures;
 }
 
 Evidence read_import(const ImportRequest& request, const Bundle& bundle, PassRunner& runner) {

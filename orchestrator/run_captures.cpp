@@ -26,6 +26,7 @@ bool has_captures(const fs::path& bundle) {
 
 // Another file of that name would answer for another run.
 void add_imported(const fs::path& bundle, ImportRequest& request) {
+  request.partial_ranks = true;  // as the import was, or it would not be there
   const Run run = read_run(read_run_text(bundle / "run.json"), bundle / "run.json");
   for (const auto& [file, digest] : run.provenance.inputs_sha256) {
     std::error_code ignored;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/trace/api_kind.h"
+#include "orchestrator/capture/timeline.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/knowledge.h"
 #include "orchestrator/import.h"
@@ -16,6 +17,7 @@
 #include "parsers/stacks/stacks.h"
 #include "query/idle_time.h"
 #include "runs/ledger/bundles.h"
+#include "runs/ledger/find_run.h"
 
 namespace fs = std::filesystem;
 
@@ -88,7 +90,8 @@ void with_trace(const orchestrator::ImportRequest& request, Needs needs, const s
   const auto capture = std::find_if(sources.begin(), sources.end(), [](const auto& source) { return source.has_timeline(); });
   const Gives gives = capture != sources.end() ? capture->format->gives : Gives::kOperators;
   const bool whole = (needs & kWholeTrace) != 0;
-  if (gives == Gives::kNsysExport && !parsers::is_report(*capture->format, capture->files[0])) {
+  const bool ranks = orchestrator::captures_of(sources).size() > 1;
+  if (!ranks && gives == Gives::kNsysExport && !parsers::is_report(*capture->format, capture->files[0])) {
     Trace trace = parsers::read_nsys_sqlite(capture->files[0], tables_for(needs));
     if (whole) trace = completed(std::move(trace), sources, request.config);
     return use(trace);

@@ -131,7 +131,7 @@ TEST_CASE("import of a step of vLLM that replays CUDA graphs: the captures besid
   CHECK(other.json("run.json")["layers"].empty());
 }
 
-TEST_CASE("import refuses what no format knows, and two captures where a run has one") {
+TEST_CASE("import refuses what no format knows, and captures of two runs") {
   Scene scene;
   std::ofstream(scene.path / "notes.txt") << "hello";
   const Outcome unknown = scene.nl_stage({"import", (scene.path / "notes.txt").string()});
@@ -139,8 +139,8 @@ TEST_CASE("import refuses what no format knows, and two captures where a run has
   CHECK(unknown.says("no format that nl-stage reads"));
   const std::string sqlite = (kFixtures / "h200-llama/nsys.sqlite").string(), other = (kFixtures / "h200-probe/probe_node.sqlite").string();
   const Outcome two = scene.nl_stage({"import", sqlite, other});
-  CHECK(two.status == 2);
-  CHECK(two.says("two captures of one kind"));
+  CHECK(two.status == 3);
+  CHECK(two.says("the captures are not of one run: they were made"));
   fs::create_directories(scene.path / "empty");
   CHECK(scene.nl_stage({"import", (scene.path / "empty").string()}).says("no capture in it"));
 }

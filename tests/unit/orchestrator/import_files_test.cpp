@@ -48,9 +48,8 @@ TEST_CASE("import takes files by what is in them") {
   const fs::path trace = tree.write("t", test::CounterFile().thread(7).whole()), report = tree.write("r.nsys-rep", "x");
   CHECK(added({kPage, kExport, trace}) == TakenFiles{{"ncu", {kPage}}, {"nsys", {kExport}}, {"collector", {trace}}});
   CHECK(added({report}) == TakenFiles{{"nsys", {report}}});
-  CHECK(added({kPage, kPage}) == TakenFiles{{"ncu", {kPage, kPage}}});  // as many as there are; twins are refused later
-  CHECK(not_taken({kExport, report}) ==
-        "usage: two captures of one kind are given (nsys) | " + kExport + " and " + report.string() + " | import them one at a time");
+  CHECK(added({kPage, kPage}) == TakenFiles{{"ncu", {kPage, kPage}}});         // as many as there are; twins are refused later
+  CHECK(added({kExport, report}) == TakenFiles{{"nsys", {kExport, report}}});  // ranks of one run, as far as their names tell
   const fs::path notes = tree.write("notes.txt", "hello");
   CHECK(not_taken({notes}) == "input: no format that nl-stage reads | " + notes.string() + " | give " + known_formats());
   const fs::path packed = tree.write("t.gz", "\x1f\x8b\x08"), archive = tree.write("my runs", "\x28\xb5\x2f\xfd");
@@ -72,6 +71,9 @@ TEST_CASE("import takes of a folder what it knows, and refuses one without") {
   tree.write("f/notes.md", "hello");
   CHECK(added({tree.root() / "f"}) ==
         TakenFiles{{"ncu", {tree.root() / "f/a.txt", tree.root() / "f/c.txt"}}, {"nsys", {tree.root() / "f/b.db"}}});
+  fs::copy_file(kExport, tree.root() / "f/b.sqlite");
+  tree.write("f/b.nsys-rep", "x");  // whose export it is
+  CHECK(added({tree.root() / "f"})["nsys"] == std::vector<fs::path>{tree.root() / "f/b.db", tree.root() / "f/b.sqlite"});
   tree.write("empty/notes.md", "hello");
   const std::string empty = "input: the folder has no capture in it | " + (tree.root() / "empty").string() +
                             " | give the folder that holds the exports, or the files themselves";

@@ -53,6 +53,15 @@ TEST_CASE("a file that is given twice is refused, by whatever name") {
   CHECK(refusal({{"ncu", {other, one, copy}}}, out) == text("--ncu", one, copy));
 }
 
+TEST_CASE("a report and its own export are one capture") {
+  const Folder folder;
+  const fs::path report = folder.file("rank0.nsys-rep", "1234"), sqlite = folder.file("rank0.sqlite", "12345");
+  const fs::path other = folder.file("rank1.nsys-rep", "123456");
+  CHECK(refusal({{"nsys", {report, sqlite}}}, folder.path / "out") ==
+        "one capture is given twice, as a report and as its export (" + report.string() + " and " + sqlite.string() + ")");
+  CHECK(refusal({{"nsys", {sqlite, other}}}, folder.path / "out") == "");
+}
+
 TEST_CASE("a folder with the collector's traces of two runs is refused, with the command for each") {
   const Folder folder;
   fs::create_directory(folder.path / "both");

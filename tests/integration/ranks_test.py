@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Imports made captures of several ranks, whose clocks and late ranks are known.
+
+    ranks_test.py NL_STAGE SOURCE_ROOT
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+NL_STAGE, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
+MAKE = ROOT / "tests/fixtures/ranks/make_ranks.py"
+os.environ["NL_STAGE_LEDGER"] = "off"
+
+
+class Ranks(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def make(self, *options, to="made"):
+        subprocess.run([sys.executable, MAKE, self.folder / to, *options], check=True)
+        return sorted((self.folder / to).glob("rank*.*"))
+
+    def truth(self, to="made"):
+        return json.loads((self.folder / to / "truth.json").read_text())
+
+    def run_import(self, *arguments):
+        out = self.folder / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        done = subprocess.run([NL_STAGE, "import", *map(str, arguments), "--out", out], capture_output=True, text=True)
+        return done, out
+
+    def imported(self, *arguments):
+        done, out = self.run_import(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((out / "run.json").read_text())
+
+    def refused(self, *arguments):
+        done, out = self.run_import(*arguments)
+        self.assertFalse(out.exists(), "nothing is left of what was refused")
+        return done.returncode, done.stderr
+
+    def check_clocks(self, run, truth):
+        began_ns = min(made["session_ns"] for made in truth["ranks"])  # the run's time 0, by the clock of rank 0
+        for entry, made in zip(run["ranks"][1:], truth["ranks"][1:]):
+            self.assertEqual(entry["clock"], "collectives")
+            # At the time at which offset_ns holds, the clock of the day is ahead by the shift and by what it drifted since its session began.
+            since_ns = entry["drift_from_ns"] + began_ns - made["session_ns"]
+            ahead_ns = made["shift_ns"] + made["drift_ppm"] * since_ns / 1e6
+            self.assertLess(abs(entry["offset_ns"] - ahead_ns), 8_000, entry)  # 4 us of jitter, and where the run begins
+            self.assertLess(entry["residual_ns"], 15_000)
+            self.assertLess(abs(entry["drift_ppm"] - made["drift_ppm"]), 2.5, entry)
+
+    def test_a_rank_that_computes_longer(self):
+        files = self.make("--ranks", "4", "--requests", "4", "--pause-ms", "1500", "--steps", "10", "--shift-ms", "0,137,-80,40",
+                          "--drift-ppm", "0,40,-5,3", "--late", "2:1:compute")
+        run, truth = self.imported(*files), self.truth()
+        self.check_clocks(run, truth)
+        self.assertEqual([r["source"] for r in run["ranks"]], ["environment"] * 4)
+        late = run["ranks"][2]["lateness"]
+        self.assertGreaterEqual(late["last"], 40)
+        self.assertGreater(late["last_computing"], 0.9 * late["last"])
+        self.assertIn("nvjet", late["slowest_kernel"])
+        true_ns = sum(c["after_second_last_ns"] for c in truth["collectives"] if c["last"] == 2)
+        self.assertLess(abs(late["late_ns"] / true_ns - 1), 0.05, "lateness to 5 %")
+        report = (self.folder / "out/report.md").read_text()
+        self.assertIn("Rank 2 is the last in", report)
+        self.assertIn("its GPU computed longer", report)
+        self.assertNotIn("API_TOKEN", "".join(p.read_text(errors="replace") for p in (self.folder / "out").rglob("*") if p.is_file()))
+
+    def test_a_rank_whose_program_is_late(self):
+        run = self.imported(*self.make("--ranks", "4", "--steps", "30", "--late", "1:1:host"))
+        late = run["ranks"][1]["lateness"]
+        self.assertGreater(late["last_host"], 0.9 * late["last"])
+        self.assertEqual(late["slowest_range"], "prepare_inputs")
+        straggler = [f for f in run["findings"] if f["rule"] == "straggler_rank"]
+        self.assertTrue(straggler, [f["rule"] for f in run["findings"]])
+        self.assertIn("rank 1", straggler[0]["message"])
+        self.assertIn("prepare_inputs", json.dumps(straggler[0]))
+
+    def test_ranks_of_one_step_are_not_told_to_be_late(self):
+        run = self.imported(*self.make("--ranks", "4", "--steps", "30"))
+        last = [r["lateness"]["last"] for r in run["ranks"]]
+        self.assertLess(max(last), 0.7 * sum(last))
+        self.assertFalse([f for f in run["findings"] if f["rule"] == "straggler_rank"])
+
+    def test_numbers_by_file_name_and_by_order(self):
+        files = self.make("--ranks", "3", "--steps", "12", "--named", "file")
+        run = self.imported(files[2], files[0], files[1])
+        self.assertEqual([(r["rank"], r["source"]) for r in run["ranks"]], [(0, "file-name"), (1, "file-name"), (2, "file-name")])
+        self.assertEqual([pathlib.Path(r["file"]).name for r in run["ranks"]], ["rank0.sqlite", "rank1.sqlite", "rank2.sqlite"])
+        named = [shutil.copy(f, self.folder / n) for f, n in zip(files, ("a.sqlite", "bb.sqlite", "ccc.sqlite"))]
+        run = self.imported(*named)
+        self.assertEqual([r["source"] for r in run["ranks"]], ["order"] * 3)
+        self.assertIn("ranks-by-order", json.dumps(run["import_stats"]["notes"]))
+
+    def test_sub_groups_and_one_pid_in_all_containers(self):
+        run = self.imported(*self.make("--ranks", "4", "--steps", "30", "--groups", "tp2,dp", "--gpus-per-node", "2", "--same-pid",
+                                       "--shift-ms", "0,3,90,-40"))
+        self.assertEqual([r["clock"] for r in run["ranks"]], ["reference"] + ["collectives"] * 3)
+        self.check_clocks(run, self.truth())
+        pids = [pid for r in run["ranks"] for pid in r["pids"]]
+        self.assertEqual(len(pids), len(set(pids)))
+        self.assertEqual(sorted(d for r in run["ranks"] for d in r["devices"]), [0, 1, 2, 3])
+        self.assertEqual([r["host"] for r in run["ranks"]], ["node0", "node0", "node1", "node1"])
+
+    def test_traces_of_torch_profiler(self):
+        self.make("--ranks", "2", "--steps", "20", "--shift-ms", "0,25", "--kineto")
+        run = self.imported(*sorted((self.folder / "made").glob("rank*.json*")))
+        self.assertEqual([r["clock"] for r in run["ranks"]], ["reference", "collectives"])
+
+    def test_a_folder_of_them(self):
+        files = self.make("--ranks", "2", "--steps", "12")
+        (self.folder / "made/truth.json").unlink()
+        self.assertEqual(len(self.imported(files[0].parent)["ranks"]), 2)
+
+    def test_missing_ranks(self):
+        files = self.make("--ranks", "4", "--steps", "12")
+        status, error = self.refused(files[0], files[3])
+        self.assertEqual(status, 3)
+        self.assertIn("2 of the 4 ranks of the run are not given: 1, 2", error)
+        self.assertIn("--partial-ranks", error)
+        run = self.imported(files[0], files[3], "--partial-ranks")
+        self.assertEqual([r["rank"] for r in run["ranks"]], [0, 3])
+        self.assertIn("ranks-missing", json.dumps(run))
+
+    def test_faults(self):
+        one, other = self.make("--ranks", "2", "--steps", "12"), self.make("--ranks", "2", "--steps", "12", "--seed", "9", to="other")
+        status, error = self.refused(one[0], other[0])
+        self.assertEqual(status, 3)
+        self.assertIn("two captures are of rank 0", error)
+        three = self.make("--ranks", "3", "--steps", "12", to="three")
+        self.assertIn("the captures are not of one run: one has 2 ranks, the other 3", self.refused(one[0], three[1])[1])
+        cut = self.folder / "rank1.sqlite"
+        cut.write_bytes(one[1].read_bytes()[:40_000])
+        status, error = self.refused(one[0], cut)
+        self.assertEqual(status, 3)
+        self.assertIn(str(cut), error)
+
+    def test_a_rank_that_began_later(self):
+        run = self.imported(*self.make("--ranks", "2", "--steps", "30", "--missing", "1:7", "--shift-ms", "0,5"))
+        self.assertEqual(run["ranks"][1]["clock"], "collectives")
+        self.check_clocks(run, self.truth())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)

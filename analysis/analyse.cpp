@@ -15,6 +15,7 @@
 #include "analysis/figures/nodes/session_figures.h"
 #include "analysis/figures/overhead/measured.h"
 #include "analysis/figures/overhead/sampled_steps.h"
+#include "analysis/figures/ranks/rank_figures.h"
 #include "analysis/figures/serving/serving.h"
 #include "analysis/figures/stages/median_step.h"
 #include "analysis/figures/stages/stage_entries.h"
@@ -167,6 +168,7 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   std::vector<std::optional<StageSampling>> sampling = stage_sampling(staged, run.stages);
   for (std::size_t i = 0; i < run.stages.size(); ++i) run.stages[i].sampling = std::move(sampling[i]);
   run.activity = activity_curves(trace);
+  run.ranks = rank_figures(trace);
   if (run.kernels && !trace.stalls.empty() && !add_stalls(trace, *run.kernels)) notes.push_back({Code::kStallsUnmatched});
   run.clock = clock_fit(trace, run.stages);
   run.workload.verdict = workload_kind(staged, run.stages, options.tokens);

@@ -30,7 +30,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "3.9.0";
+inline constexpr const char* kRunSchemaVersion = "3.10.0";
 
 struct StageSplit {
   std::string stage;
@@ -260,6 +260,7 @@ struct Run {
   std::optional<Serving> serving = {};              // empty: no marks of requests, until format 3.8
   std::optional<std::vector<KernelEntry>> kernels;  // empty optional: not captured
   std::optional<Remark> kernels_note;               // why there are none
+  std::vector<RankEntry> ranks;                     // of captures that were joined, until format 3.9 there are none
   std::vector<Communication> communication;         // of the whole capture, by GPU, process and kind
   std::vector<ApiEntry> api;
   std::vector<RangeEntry> ranges;

@@ -66,7 +66,7 @@ class Pass {
 
   void operator()(const Kernel& kernel) {
     LaneWork work{kernel.start_ns, kernel.end_ns(), kernel.api, communication_.of(kernel), true};
-    if (work.communication) work.arrival = arrivals_.next(lanes().of_queue(kernel.queue), *work.communication);
+    if (work.communication) work.arrival = arrivals_.next(kernel, lanes().of_queue(kernel.queue), *work.communication);
     if (kernel.shape < trace_.shapes.size()) work.name = trace_.shapes[kernel.shape].name.value;
     add(kernel, work);
   }

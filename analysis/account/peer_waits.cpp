@@ -1,10 +1,10 @@
 #include "analysis/account/peer_waits.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "analysis/trace/gpu_order.h"
-#include "analysis/trace/kernel_class.h"
 
 namespace nl::analysis {
 namespace {
@@ -39,20 +39,48 @@ Arrival arrival_of(const std::vector<const Times*>& ranks, std::size_t rank, std
   return {last - start, alone};
 }
 
+// How far the clock of a process's rank may be off: 3 sigma of it.
+double clock_error(const Trace& trace, std::uint64_t queue) {
+  const std::uint32_t process = trace.queues[static_cast<std::size_t>(queue)].process;
+  if (process >= trace.processes.size() || !trace.processes[process].rank) return 0;
+  for (const RankEntry& entry : trace.ranks)
+    if (entry.rank == *trace.processes[process].rank) return 3 * entry.residual_ns.value_or(0);
+  return 0;
+}
+
 }  // namespace
 
-CommunicationKernels::CommunicationKernels(const Trace& trace) {
-  kinds_.resize(trace.shapes.size());
-  for (std::size_t i = 0; i < trace.shapes.size(); ++i) {
-    const std::string& name = trace.strings[trace.shapes[i].name];
-    if (classify_kernel(name) != KernelClass::kCommunication) continue;
-    kinds_[i] = collective_of(name);
-    any_ = true;
+std::unordered_map<std::uint32_t, Arrival> numbered_arrivals(const Trace& trace) {
+  struct Last {
+    Ns start_ns = std::numeric_limits<Ns>::min(), before_ns = std::numeric_limits<Ns>::min();
+    std::uint32_t kernel = kNone;
+  };
+  std::unordered_map<std::uint32_t, Last> last;
+  for (const CollectiveCall& call : trace.collectives) {
+    const Ns start_ns = trace.kernels[call.kernel].start_ns;
+    Last& of = last[call.number];
+    if (start_ns > of.start_ns) of = {start_ns, of.start_ns, call.kernel};
+    else of.before_ns = std::max(of.before_ns, start_ns);
   }
+  std::vector<double> errors;
+  for (std::size_t queue = 0; queue < trace.queues.size(); ++queue) errors.push_back(clock_error(trace, queue));
+  std::unordered_map<std::uint32_t, Arrival> arrivals;
+  for (const CollectiveCall& call : trace.collectives) {
+    const Last& of = last[call.number];
+    const Kernel& kernel = trace.kernels[call.kernel];
+    const bool alone = of.kernel == call.kernel && static_cast<double>(of.start_ns - of.before_ns) > errors[kernel.queue];
+    arrivals[call.kernel] = {of.start_ns - kernel.start_ns, alone};
+  }
+  return arrivals;
 }
 
 PeerWaits::PeerWaits(const Trace& trace, const GpuLanes& lanes, const CommunicationKernels& kernels) {
   if (!kernels.any() || lanes.size() < 2) return;
+  if (!trace.ranks.empty()) {
+    kernels_ = trace.kernels.data();
+    of_kernel_ = numbered_arrivals(trace);
+    return;
+  }
   std::vector<std::array<Times, kCollectives>> times(lanes.size());
   for (const std::uint32_t i : start_order_of(trace.kernels, [&](const Kernel& kernel) { return kernels.of(kernel).has_value(); })) {
     const Kernel& kernel = trace.kernels[i];
@@ -73,7 +101,11 @@ PeerWaits::PeerWaits(const Trace& trace, const GpuLanes& lanes, const Communicat
   }
 }
 
-std::optional<Arrival> PeerWaits::next(std::uint32_t lane, Collective kind) {
+std::optional<Arrival> PeerWaits::next(const Kernel& kernel, std::uint32_t lane, Collective kind) {
+  if (kernels_ != nullptr) {
+    const auto found = of_kernel_.find(static_cast<std::uint32_t>(&kernel - kernels_));
+    return found == of_kernel_.end() ? std::nullopt : std::optional(found->second);
+  }
   if (lane >= rows_.size()) return std::nullopt;
   Row& row = rows_[lane][static_cast<std::size_t>(kind)];
   if (row.next >= row.arrivals.size()) return std::nullopt;

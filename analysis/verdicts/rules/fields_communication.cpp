@@ -29,6 +29,22 @@ Value late_time(const Subject& s) {
 
 const GpuSpread* spread(const Subject& s) { return pointer_into(s.stage().gpu_spread); }
 
+// Empty where captures of ranks were not joined, or the rank was never late.
+const RankLateness* lateness(const Subject& s) {
+  const RankEntry* rank = spread(s) ? s.totals->stages[s.index].slowest_rank : nullptr;
+  return rank != nullptr && rank->lateness.last > 0 ? &rank->lateness : nullptr;
+}
+
+Value share_of_last(const Subject& s, std::uint64_t RankLateness::* part) {
+  const RankLateness* late = lateness(s);
+  return late ? Value::of(static_cast<double>(late->*part)).over(static_cast<double>(late->last)) : Value::none();
+}
+
+Value name_of_late(const Subject& s, std::string RankLateness::* name) {
+  const RankLateness* late = lateness(s);
+  return late && !(late->*name).empty() ? Value::of_text(late->*name) : Value::none();
+}
+
 // The value of the whole capture, because there may be no stages.
 Value of_capture(const Subject& s, double CaptureTotals::* part) {
   return Value::of(s.totals->capture.*part).over(s.totals->capture.busy_ns);
@@ -58,6 +74,15 @@ void add_stage_communication_fields(std::vector<Field>& fields) {
   });
   add.text("slowest_gpu", "the slowest GPU and its process",
            [](const Subject& s) { return spread(s) ? Value::of_text(s.totals->stages[s.index].slowest_gpu) : Value::none(); });
+  add("slowest_computes_share", Unit::kShare,
+      "of the collectives that the slowest rank reaches last: its GPU computes longer; no value where captures of ranks were not joined",
+      [](const Subject& s) { return share_of_last(s, &RankLateness::last_computing); });
+  add("slowest_host_share", Unit::kShare, "likewise: its GPU waits for its program longer",
+      [](const Subject& s) { return share_of_last(s, &RankLateness::last_host); });
+  add.text("slowest_kernel", "the kernel that takes the slowest rank longer than the others",
+           [](const Subject& s) { return name_of_late(s, &RankLateness::slowest_kernel); });
+  add.text("slowest_range", "the range in which the slowest rank's program is while its GPU waits",
+           [](const Subject& s) { return name_of_late(s, &RankLateness::slowest_range); });
 }
 
 void add_capture_communication_fields(std::vector<Field>& fields) {

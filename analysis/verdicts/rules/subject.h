@@ -30,7 +30,8 @@ struct StageTotals {
   double gpus = 1;                        // that one window's process uses
   std::optional<StageActivity> activity;  // GPU work: of one GPU on average; host calls: all
   CommunicationTotals communication;
-  std::string slowest_gpu;  // "GPU 1 (process 4711)"; empty: there is one
+  std::string slowest_gpu;                  // "GPU 1 (process 4711)"; empty: there is one
+  const RankEntry* slowest_rank = nullptr;  // of it; nullptr: the capture is not of several ranks
   struct Launches {
     std::size_t kernel = 0;
     Ns total_ns = 0;

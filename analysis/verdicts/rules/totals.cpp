@@ -175,12 +175,7 @@ double overlapped_of(const std::vector<StageDevice>& devices, double gpus) {
   return sum / gpus;
 }
 
-std::string gpu_text(const GpuSpread& spread) {
-  if (spread.slowest_pid == 0) return fmt::format("GPU {}", spread.slowest_device);
-  return fmt::format("GPU {} (process {})", spread.slowest_device, spread.slowest_pid);
-}
-
-StageTotals stage_totals(const StageEntry& stage) {
+StageTotals stage_totals(const Run& run, const StageEntry& stage) {
   StageTotals out;
   if (stage.budget) out.gpus = gpus_of(stage.devices, stage.budget->wall_ns);
   if (stage.activity) out.activity = of_one_gpu(*stage.activity, out.gpus);
@@ -190,7 +185,10 @@ StageTotals stage_totals(const StageEntry& stage) {
     if (each.late_peer_ns)
       out.communication.late_peer_ns = out.communication.late_peer_ns.value_or(0) + static_cast<double>(*each.late_peer_ns) / out.gpus;
   }
-  if (stage.gpu_spread) out.slowest_gpu = gpu_text(*stage.gpu_spread);
+  if (stage.gpu_spread) {
+    out.slowest_gpu = gpu_name(run.ranks, stage.gpu_spread->slowest_device, stage.gpu_spread->slowest_pid);
+    out.slowest_rank = rank_of(run.ranks, stage.gpu_spread->slowest_pid);
+  }
   return out;
 }
 
@@ -222,7 +220,7 @@ void add_activity(StageActivity& sum, const StageActivity& more) {
 
 // Sets the totals of the run's stages, communication and capture.
 void total_gpus(const Run& run, RunTotals& totals) {
-  for (const StageEntry& stage : run.stages) totals.stages.push_back(stage_totals(stage));
+  for (const StageEntry& stage : run.stages) totals.stages.push_back(stage_totals(run, stage));
   totals.communication.overlapped_ns = overlapped_of(run.phases.devices, gpus_of(run.phases.devices, run.phases.span_ns));
   totals.capture = capture_totals(run);
 }

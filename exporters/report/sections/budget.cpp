@@ -241,7 +241,8 @@ Section budgets(const Run& run) {
                                            bins));
     add(out.blocks, stage_notes(run));
   }
-  for (auto& part : {late_launches(run), gpus(run), communication(run)}) out.blocks.insert(out.blocks.end(), part.begin(), part.end());
+  for (auto& part : {late_launches(run), ranks(run), gpus(run), communication(run)})
+    out.blocks.insert(out.blocks.end(), part.begin(), part.end());
   add_phases(run, out.blocks);
   for (auto& block : sampled_steps(run)) out.blocks.push_back(std::move(block));
   add_coverage(run, out.blocks);

@@ -50,6 +50,7 @@ Blocks counters(const Run& run);       // a part of the stages
 Blocks late_launches(const Run& run);  // a part of the budgets: what the host did while the GPU waited for launches
 Blocks sampled_steps(const Run& run);  // a part of the budgets; nothing where all steps were traced
 Blocks gpus(const Run& run);           // a part of the budgets; nothing for one GPU that talks to no other
+Blocks ranks(const Run& run);          // a part of the budgets; nothing where one capture has all
 Blocks communication(const Run& run);  // empty where there is nothing to say
 Blocks iterations(const Run& run);     // empty where there is nothing to say
 FlameChart flame_graph(const Run& run, const StageEntry& stage);  // of its waits for launches; without frames: no stacks

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "exporters/report/sections/sections.h"
+#include "exporters/report/text/run_text.h"
+
+namespace nl::exporters::report {
+namespace {
+
+constexpr double kOften = 0.7;  // as the rule straggler_rank has it
+
+std::string rank_text(std::uint32_t rank) { return fmt::format("rank {}", rank); }
+
+std::string clock_text(RankClock clock) {
+  switch (clock) {
+    case RankClock::kNone: return "not known";
+    case RankClock::kReference: return "the run's";
+    case RankClock::kCollectives: return "by collectives";
+    case RankClock::kMachine: return "of one machine";
+    case RankClock::kWallClock: return "clock of the day";
+  }
+  return kNoValue;
+}
+
+Cell ahead_cell(Ns time_ns) {
+  const auto value = static_cast<double>(time_ns);
+  return Cell((time_ns < 0 ? "−" : "") + time_text(time_ns < 0 ? -value : value), value);
+}
+
+Table clocks_of(const Run& run) {
+  Table table{"Clocks of the ranks",
+              texts({"Rank", "Host", "Clock"}) + numbers({"Ahead by", "Drift (ppm)", "Residual (1 sigma)", "Largest", "Collectives"})};
+  for (const RankEntry& rank : run.ranks) {
+    const bool fitted = rank.clock == RankClock::kCollectives;
+    table.rows.push_back({text_cell(rank_text(rank.rank)), text_cell(rank.host.empty() ? kNoValue : rank.host), clock_text(rank.clock),
+                          fitted ? ahead_cell(rank.offset_ns) : Cell(kNoValue),
+                          fitted ? Cell(fmt::format("{:.3f}", rank.drift_ppm), rank.drift_ppm) : Cell(kNoValue),
+                          time_cell_if(rank.residual_ns.has_value(), rank.residual_ns.value_or(0)),
+                          time_cell_if(rank.residual_max_ns.has_value(), rank.residual_max_ns.value_or(0)),
+                          fitted ? count_cell(rank.collectives) : Cell(kNoValue)});
+  }
+  return table;
+}
+
+double mean_lateness(const RankLateness& late) {
+  return late.last > 0 ? static_cast<double>(late.late_ns) / static_cast<double>(late.last) : 0;
+}
+
+// What it did while the others waited, where one cause has most of it.
+std::string cause_text(const RankLateness& late) {
+  if (late.last_computing > late.last_host)
+    return late.slowest_kernel.empty() ? "its GPU computed longer" : "its GPU computed longer, " + late.slowest_kernel + " most of all";
+  if (late.last_host > late.last_computing)
+    return late.slowest_range.empty() ? "its GPU waited for its program" : "its GPU waited for its program, in " + late.slowest_range;
+  return {};
+}
+
+Table lateness_of(const Run& run) {
+  Table table{"Who was late",
+              texts({"Rank"}) +
+                  numbers({"Collectives", "Last", "of them", "Late by, mean", "Computing", "Waiting for its program", "Waits for others"}) +
+                  texts({"What took it longer"})};
+  for (const RankEntry& rank : run.ranks) {
+    const RankLateness& late = rank.lateness;
+    if (late.collectives == 0) continue;
+    table.rows.push_back({text_cell(rank_text(rank.rank)), count_cell(late.collectives), count_cell(late.last),
+                          share_cell(ratio(static_cast<double>(late.last), static_cast<double>(late.collectives))),
+                          time_cell_if(late.last > 0, mean_lateness(late)), count_cell(late.last_computing), count_cell(late.last_host),
+                          time_cell(static_cast<double>(late.waited_ns)),
+                          text_cell(cause_text(late).empty() ? kNoValue : cause_text(late))});
+  }
+  return table;
+}
+
+std::string straggler_sentence(const Run& run) {
+  std::uint64_t last = 0;
+  for (const RankEntry& rank : run.ranks) last += rank.lateness.last;
+  if (last == 0) return {};
+  const auto latest = std::max_element(run.ranks.begin(), run.ranks.end(),
+                                       [](const RankEntry& a, const RankEntry& b) { return a.lateness.last < b.lateness.last; });
+  const double share = static_cast<double>(latest->lateness.last) / static_cast<double>(last);
+  if (share <= kOften)
+    return fmt::format("Now one rank is late, now another: rank {} most often, in {} of the {} with a last one.", latest->rank,
+                       share_text(share), plural(last, "collective"));
+  std::string text = fmt::format("Rank {} is the last in {} of the {} with a last one, {} after the last but one at the mean", latest->rank,
+                                 share_text(share), plural(last, "collective"), time_text(mean_lateness(latest->lateness)));
+  const std::string cause = cause_text(latest->lateness);
+  return text + (cause.empty() ? "." : ": " + cause + '.');
+}
+
+std::string clock_sentence(const Run& run) {
+  double worst = 0;
+  for (const RankEntry& rank : run.ranks) worst = std::max(worst, rank.residual_ns.value_or(0));
+  if (worst <= 0) return {};
+  return fmt::format(
+      "Times of different ranks are comparable to about {} (1 sigma). A rank counts as last where it is later than that by three sigma.",
+      time_text(worst));
+}
+
+}  // namespace
+
+Blocks ranks(const Run& run) {
+  if (run.ranks.empty()) return {};
+  Blocks out = {Heading{"Ranks", "ranks"},
+                Paragraph{"The captures of the ranks were put on one clock by the ends of collectives, which all members leave together."}};
+  std::vector<std::string> sentences;
+  for (std::string text : {straggler_sentence(run), clock_sentence(run)})
+    if (!text.empty()) sentences.push_back(std::move(text));
+  add(out, notes(sentences));
+  add(out, lateness_of(run));
+  add(out, clocks_of(run));
+  return out;
+}
+
+}  // namespace nl::exporters::report

@@ -20,13 +20,13 @@ struct RankFacts {
 
 // How late a rank came to the collectives that it shares with others, and what it did meanwhile.
 struct RankLateness {
-  std::uint64_t collectives = 0;                    // that all members were seen in
-  std::uint64_t last = 0;                           // it came last, by more than the clocks may be off
-  Ns late_ns = 0;                                   // in those: how much later than the last but one
-  Ns waited_ns = 0;                                 // in the others: until the last one came
-  std::uint64_t last_computing = 0, last_host = 0;  // of `last`: its GPU computed until then, or waited for its program
-  std::string slowest_kernel = {};                  // ran the longest above what it takes the others, where it computed
-  std::string slowest_range = {};                   // innermost range that its program was in, where its GPU waited
+  std::uint64_t collectives = 0;     // that all members were seen in
+  std::uint64_t last = 0;            // it came last, by more than the clocks may be off
+  Ns late_ns = 0;                    // in those: how much later than the last but one
+  Ns waited_ns = 0;                  // in the others: until the last one came
+  Ns computing_ns = 0, host_ns = 0;  // of late_ns: its GPU computed longer than the others', or waited longer for its program
+  std::string slowest_kernel = {};   // ran the longest above what it takes the others, where it computed
+  std::string slowest_range = {};    // innermost range that its program was in, where its GPU waited
 };
 
 // A rank of a run, and how its clock was made that of the first one: time = own time - offset_ns - drift × own time since `drift_from_ns`.

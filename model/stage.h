@@ -79,7 +79,8 @@ struct Communication {
   std::optional<double> bytes_per_s;
   // The parts of sum_ns before and after the last rank has started, where the ranks' collectives can be paired.
   std::optional<Ns> late_peer_ns, transfer_ns;
-  std::optional<std::uint64_t> last_arrivals;  // in how many of them this rank started last
+  std::optional<std::uint64_t> last_arrivals;  // in how many of them this rank started last,
+  std::optional<Ns> behind_ns = {};            // and how long after the last but one; until format 3.9 not known
 };
 
 // What happened inside the windows of a stage (not: what was launched there).
@@ -181,6 +182,7 @@ struct GpuSpread {
   std::uint32_t slowest_pid = 0;
   SlowestBy slowest_by = SlowestBy::kCompute;
   std::optional<double> slowest_last_share;  // of the paired collectives: it started last
+  std::optional<double> slowest_late_share;  // of the time by which GPUs were behind all others: it was; until format 3.9 not known
 };
 
 inline constexpr std::size_t kMaxListedWindows = 1000;

@@ -236,9 +236,9 @@ std::string advice_on(const fs::path& file) {
 using nlohmann::json;
 
 constexpr std::array<std::string_view, 4> kPassFolders = {"nsys", "collector", "ncu", "counters"};
-constexpr std::array<std::string_view, 15> kToolsNames = {"nsys",    "nvtx",      "ncu",    "run",       "report",
-                                                          "trace",   "export",    "raw",    "first-raw", "profile",
-                                                          "capture", "collector", "output", "out",       "tmp"};
+constexpr std::array<std::string_view, 18> kToolsNames = {"rank",    "proc",    "trace_rank", "nsys",   "nvtx", "ncu",
+                                                          "run",     "report",  "trace",      "export", "raw",  "first-raw",
+                                                          "profile", "capture", "collector",  "output", "out",  "tmp"};
 
 // "nsys", "report1", "nvtx-4242", "Trace_0", and a number alone.
 bool says_nothing(std::string name) {

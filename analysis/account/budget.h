@@ -35,7 +35,7 @@ struct LaneWork {
 // Communication of one kind: what Communication has, summed up.
 struct CommunicationSum {
   std::uint64_t count = 0, bytes = 0, paired = 0, last = 0;
-  Ns sum_ns = 0, time_ns = 0, exposed_ns = 0, late_peer_ns = 0;
+  Ns sum_ns = 0, time_ns = 0, exposed_ns = 0, late_peer_ns = 0, behind_ns = 0;
   void count_in(const LaneWork& work) {
     ++count;
     sum_ns += work.end_ns - work.start_ns;
@@ -43,6 +43,7 @@ struct CommunicationSum {
     paired += work.arrival.has_value();
     last += work.arrival && work.arrival->last;
     if (work.arrival) late_peer_ns += work.arrival->late_peer_ns;
+    if (work.arrival) behind_ns += work.arrival->behind_ns;
   }
 };
 using CommunicationSums = std::array<CommunicationSum, kCollectives>;

@@ -58,26 +58,35 @@ double compute_of_window(const StageDevice& device) {
   return device.windows > 0 ? static_cast<double>(device.budget.gpu_compute_ns) / static_cast<double>(device.windows) : 0;
 }
 
-// By how often each GPU came last to the collectives; by its computing where they are not paired.
+// By how long each GPU was behind all others at the collectives: to be last by a little costs nobody time. By its computing where they are not
+// paired.
 void name_slowest(const std::vector<StageDevice>& devices, const std::vector<Communication>& communication, GpuSpread& spread) {
   const StageDevice* slowest = &devices.front();
   for (const StageDevice& device : devices)
     if (compute_of_window(device) > compute_of_window(*slowest)) slowest = &device;
-  std::uint64_t most = 0, all = 0;
+  std::uint64_t slowest_last = 0, all = 0;
+  Ns most_ns = 0, all_ns = 0;
   for (const StageDevice& device : devices) {
     std::uint64_t last = 0;
-    for (const Communication& each : communication)
-      if (each.device == device.device && each.pid == device.pid) last += each.last_arrivals.value_or(0);
+    Ns behind_ns = 0;
+    for (const Communication& each : communication) {
+      if (each.device != device.device || each.pid != device.pid) continue;
+      last += each.last_arrivals.value_or(0);
+      behind_ns += each.behind_ns.value_or(0);
+    }
     all += last;
-    if (last <= most) continue;
-    most = last;
+    all_ns += behind_ns;
+    if (behind_ns <= most_ns) continue;
+    most_ns = behind_ns;
+    slowest_last = last;
     slowest = &device;
   }
   spread.slowest_device = slowest->device;
   spread.slowest_pid = slowest->pid;
   if (all == 0) return;
   spread.slowest_by = SlowestBy::kArrival;
-  spread.slowest_last_share = static_cast<double>(most) / static_cast<double>(all);
+  spread.slowest_last_share = static_cast<double>(slowest_last) / static_cast<double>(all);
+  spread.slowest_late_share = static_cast<double>(most_ns) / static_cast<double>(all_ns);
 }
 
 }  // namespace
@@ -123,6 +132,7 @@ std::vector<Communication> communication_of(const GpuLane& lane, const Communica
     out.late_peer_ns = sum.late_peer_ns;
     out.transfer_ns = sum.sum_ns - sum.late_peer_ns;
     out.last_arrivals = sum.last;
+    out.behind_ns = sum.behind_ns;
   }
   return list;
 }

@@ -29,14 +29,11 @@ bool can_be_paired(const std::vector<const Times*>& ranks) {
 // Where ranks arrive at the same instant, none of them is the last.
 Arrival arrival_of(const std::vector<const Times*>& ranks, std::size_t rank, std::size_t number) {
   const Ns start = (*ranks[rank])[number].first;
-  Ns last = start;
-  bool alone = true;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (i == rank) continue;
-    last = std::max(last, (*ranks[i])[number].first);
-    alone = alone && (*ranks[i])[number].first < start;
-  }
-  return {last - start, alone};
+  Ns last = std::numeric_limits<Ns>::min();  // of the others
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (i != rank) last = std::max(last, (*ranks[i])[number].first);
+  if (last < start) return {0, true, start - last};
+  return {last - start, false, 0};
 }
 
 // How far the clock of a process's rank may be off: 3 sigma of it.
@@ -68,8 +65,9 @@ std::unordered_map<std::uint32_t, Arrival> numbered_arrivals(const Trace& trace)
   for (const CollectiveCall& call : trace.collectives) {
     const Last& of = last[call.number];
     const Kernel& kernel = trace.kernels[call.kernel];
-    const bool alone = of.kernel == call.kernel && static_cast<double>(of.start_ns - of.before_ns) > errors[kernel.queue];
-    arrivals[call.kernel] = {of.start_ns - kernel.start_ns, alone};
+    const Ns behind_ns = of.start_ns - of.before_ns;
+    const bool alone = of.kernel == call.kernel && static_cast<double>(behind_ns) > errors[kernel.queue];
+    arrivals[call.kernel] = {of.start_ns - kernel.start_ns, alone, alone ? behind_ns : 0};
   }
   return arrivals;
 }

@@ -18,6 +18,7 @@ namespace nl::analysis {
 struct Arrival {
   Ns late_peer_ns = 0;
   bool last = false;
+  Ns behind_ns = 0;  // of the last: after the last but one
 };
 
 // Pairs the collectives of the ranks: as Trace::collectives has them, where captures of several ranks were joined. Else the n-th of a kind on each. Only where every rank that has the kind has it as often,

@@ -304,7 +304,8 @@ class Joining {
     for (const auto& [table, rows] : own.rows_read) all.rows_read[table] += rows;
     add_damage(all.rows_damaged, own.rows_damaged);
     for (const std::string& table : own.tables_absent) add_once(all.tables_absent, table);
-    for (const Remark& note : own.notes) add_once(all.notes, note);
+    for (const Remark& note : own.notes)
+      if (note.code != Code::kClockFit) add_once(all.notes, note);  // ClockBounds has the worst of all
   }
 
   Trace& out_;

@@ -198,8 +198,8 @@ void fields(auto& io, Ref<decltype(io), RankLateness> l) {
   io("last", l.last, "it came last to, by more than the clocks may be off");
   io("late_ns", l.late_ns, "in those: after the last but one");
   io("waited_ns", l.waited_ns, "until the last one came, in all collectives");
-  io("last_computing", l.last_computing, "of last: its GPU computed longer than that of the others");
-  io("last_host", l.last_host, "of last: its GPU waited longer for its program");
+  io("computing_ns", l.computing_ns, "of late_ns: where its GPU computed longer than those of the others");
+  io("host_ns", l.host_ns, "of late_ns: where its GPU waited longer for its program");
   io.known("slowest_kernel", l.slowest_kernel, "ran the longest above its mean on the others, where it computed longer; null: not known");
   io.known("slowest_range", l.slowest_range, "its program was in while its GPU waited; null: not known");
 }

@@ -173,8 +173,9 @@ void fields(auto& io, Ref<decltype(io), GpuSpread> g) {
   io("compute_spread", g.compute_spread, "most - mean of the GPUs' computing time in a window, by the mean");
   io("slowest_device", g.slowest_device, "the slowest GPU", kAnySign);
   io("slowest_pid", g.slowest_pid, "its process");
-  io.code("slowest_by", g.slowest_by, "arrival: it reaches the collectives last most often; compute: it computes longest");
+  io.code("slowest_by", g.slowest_by, "arrival: it reaches the collectives late; compute: it computes longest");
   io("slowest_last_share", g.slowest_last_share, "of the collectives with a last rank: it is the last; null: not paired", kFraction);
+  io("slowest_late_share", g.slowest_late_share, "of the time by which GPUs came after all others: it did; null: not paired", kFraction);
 }
 
 void fields(auto& io, Ref<decltype(io), Communication> c) {
@@ -190,6 +191,7 @@ void fields(auto& io, Ref<decltype(io), Communication> c) {
   io("late_peer_ns", c.late_peer_ns, "of sum_ns: until the last rank has started; null: the ranks' collectives cannot be paired");
   io("transfer_ns", c.transfer_ns, "the rest of sum_ns");
   io("last_arrivals", c.last_arrivals, "how often this rank started last");
+  io("behind_ns", c.behind_ns, "how long after the last but one, then");
 }
 
 void fields(auto& io, Ref<decltype(io), StageCounters> c) {

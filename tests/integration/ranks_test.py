@@ -45,7 +45,8 @@ class Ranks(unittest.TestCase):
         self.assertFalse(out.exists(), "nothing is left of what was refused")
         return done.returncode, done.stderr
 
-    def check_clocks(self, run, truth):
+    def check_clocks(self, run, truth, drift_ppm=None):
+        """drift_ppm: what a capture of that length can tell; None: it is too short to tell one."""
         began_ns = min(made["session_ns"] for made in truth["ranks"])  # the run's time 0, by the clock of rank 0
         for entry, made in zip(run["ranks"][1:], truth["ranks"][1:]):
             self.assertEqual(entry["clock"], "collectives")
@@ -54,29 +55,30 @@ class Ranks(unittest.TestCase):
             ahead_ns = made["shift_ns"] + made["drift_ppm"] * since_ns / 1e6
             self.assertLess(abs(entry["offset_ns"] - ahead_ns), 8_000, entry)  # 4 us of jitter, and where the run begins
             self.assertLess(entry["residual_ns"], 15_000)
-            self.assertLess(abs(entry["drift_ppm"] - made["drift_ppm"]), 2.5, entry)
+            if drift_ppm:
+                self.assertLess(abs(entry["drift_ppm"] - made["drift_ppm"]), drift_ppm, entry)
 
     def test_a_rank_that_computes_longer(self):
         files = self.make("--ranks", "4", "--requests", "4", "--pause-ms", "1500", "--steps", "10", "--shift-ms", "0,137,-80,40",
                           "--drift-ppm", "0,40,-5,3", "--late", "2:1:compute")
         run, truth = self.imported(*files), self.truth()
-        self.check_clocks(run, truth)
+        self.check_clocks(run, truth, drift_ppm=2)
         self.assertEqual([r["source"] for r in run["ranks"]], ["environment"] * 4)
         late = run["ranks"][2]["lateness"]
         self.assertGreaterEqual(late["last"], 40)
-        self.assertGreater(late["last_computing"], 0.9 * late["last"])
+        self.assertGreater(late["computing_ns"], 0.9 * late["late_ns"])
         self.assertIn("nvjet", late["slowest_kernel"])
         true_ns = sum(c["after_second_last_ns"] for c in truth["collectives"] if c["last"] == 2)
         self.assertLess(abs(late["late_ns"] / true_ns - 1), 0.05, "lateness to 5 %")
         report = (self.folder / "out/report.md").read_text()
-        self.assertIn("Rank 2 is the last in", report)
-        self.assertIn("its GPU computed longer", report)
+        self.assertTrue("Rank 2 is the late one" in report)
+        self.assertTrue("its GPU computed longer" in report)
         self.assertNotIn("API_TOKEN", "".join(p.read_text(errors="replace") for p in (self.folder / "out").rglob("*") if p.is_file()))
 
     def test_a_rank_whose_program_is_late(self):
         run = self.imported(*self.make("--ranks", "4", "--steps", "30", "--late", "1:1:host"))
         late = run["ranks"][1]["lateness"]
-        self.assertGreater(late["last_host"], 0.9 * late["last"])
+        self.assertGreater(late["host_ns"], 0.9 * late["late_ns"])
         self.assertEqual(late["slowest_range"], "prepare_inputs")
         straggler = [f for f in run["findings"] if f["rule"] == "straggler_rank"]
         self.assertTrue(straggler, [f["rule"] for f in run["findings"]])
@@ -85,7 +87,7 @@ class Ranks(unittest.TestCase):
 
     def test_ranks_of_one_step_are_not_told_to_be_late(self):
         run = self.imported(*self.make("--ranks", "4", "--steps", "30"))
-        last = [r["lateness"]["last"] for r in run["ranks"]]
+        last = [r["lateness"]["late_ns"] for r in run["ranks"]]
         self.assertLess(max(last), 0.7 * sum(last))
         self.assertFalse([f for f in run["findings"] if f["rule"] == "straggler_rank"])
 

@@ -12,6 +12,7 @@
 
 #include "analysis/account/budget.h"
 #include "analysis/figures/latency/shared_steps.h"
+#include "analysis/ranks/shards.h"
 #include "analysis/staging/traced_steps.h"
 #include "analysis/statistics/time_summary.h"
 
@@ -281,11 +282,22 @@ class LatencyFigures {
                                           : "no TPOT: no decode was measured");
   }
 
+  // As many all-reduces as a process has steps make it a part of another's model.
+  std::vector<bool> shards() const {
+    const Trace& trace = staged_.trace;
+    std::vector<std::uint64_t> steps(trace.processes.size());
+    for (const Window& window : windows_)
+      if (window.stage == (step_ != kNone ? step_ : decode_) && window.process < steps.size()) ++steps[window.process];
+    const auto most = std::max_element(steps.begin(), steps.end());
+    return ranks::shards_of_others(trace, most != steps.end() ? std::max<std::uint64_t>(1, *most) : 1);
+  }
+
   // Over the time in which any measured iteration runs, so that requests of several threads add up.
   void fill_rate() {
     double tokens = 0;
+    const std::vector<bool> shard = shards();
     for (const Window& window : windows_) {
-      if (window.warmup || window.stage != decode_) continue;
+      if (window.warmup || window.stage != decode_ || (window.process < shard.size() && shard[window.process])) continue;
       const auto more = tokens_of(window);
       if (!more) return;
       tokens += *more;
@@ -299,6 +311,9 @@ class LatencyFigures {
     if (tokens <= 0 || covered.total_ns() <= 0 || decode_runs_on_) return;
     latency_.output_tokens_per_s = tokens * 1e9 / static_cast<double>(covered.total_ns());
     latency_.notes.emplace_back("output tokens are counted in decode; the token that prefill yields is not counted");
+    if (const auto parts = std::count(shard.begin(), shard.end(), true); parts > 0)
+      latency_.notes.push_back(
+          fmt::format("{} of the ranks share all-reduces in each step with another and its tokens, which count once", parts));
   }
 
   const StagedTrace& staged_;

@@ -76,7 +76,8 @@ class LatenessSweep {
     const std::size_t rank = *rank_of(last);
     RankLateness& lateness = lateness_[rank];
     ++lateness.last;
-    lateness.late_ns += least_wait(last, members);
+    const Ns late_ns = arrivals_.at(last).behind_ns;
+    lateness.late_ns += late_ns;
     const std::optional<Stretch> own = stretch_before(last);
     if (!own) return;
     std::vector<Stretch> others;
@@ -92,7 +93,7 @@ class LatenessSweep {
     const double more_busy = static_cast<double>(busy_in(*own)) - busy / count;
     const double more_wall = static_cast<double>(own->end_ns - own->start_ns) - wall / count;
     const bool computing = 2 * more_busy >= more_wall;
-    ++(computing ? lateness.last_computing : lateness.last_host);
+    (computing ? lateness.computing_ns : lateness.host_ns) += late_ns;
     if (computing) compare_kernels(*own, others, excess_[rank]);
     else name_range(last, *own, more_wall - more_busy, excess_[rank]);
   }
@@ -109,13 +110,6 @@ class LatenessSweep {
     return start_ns && *start_ns < end_ns ? std::optional(Stretch{lane, *start_ns, end_ns}) : std::nullopt;
   }
   Ns busy_in(const Stretch& stretch) const { return work_[stretch.lane].busy_ns(stretch.start_ns, stretch.end_ns); }
-
-  Ns least_wait(std::uint32_t last, const Members& members) const {
-    std::optional<Ns> least;
-    for (const std::uint32_t kernel : members)
-      if (kernel != last) least = std::min(least.value_or(arrivals_.at(kernel).late_peer_ns), arrivals_.at(kernel).late_peer_ns);
-    return least.value_or(0);
-  }
 
   void compare_kernels(const Stretch& own, const std::vector<Stretch>& others, RankExcess& excess) const {
     work_[own.lane].each_kernel(own.start_ns, own.end_ns,

@@ -35,9 +35,9 @@ const RankLateness* lateness(const Subject& s) {
   return rank != nullptr && rank->lateness.last > 0 ? &rank->lateness : nullptr;
 }
 
-Value share_of_last(const Subject& s, std::uint64_t RankLateness::* part) {
+Value share_of_late(const Subject& s, Ns RankLateness::* part) {
   const RankLateness* late = lateness(s);
-  return late ? Value::of(static_cast<double>(late->*part)).over(static_cast<double>(late->last)) : Value::none();
+  return late ? Value::of(static_cast<double>(late->*part)).over(static_cast<double>(late->late_ns)) : Value::none();
 }
 
 Value name_of_late(const Subject& s, std::string RankLateness::* name) {
@@ -72,13 +72,21 @@ void add_stage_communication_fields(std::vector<Field>& fields) {
   add("slowest_last_share", Unit::kShare, "of the collectives: the slowest rank reaches them last", [](const Subject& s) {
     return spread(s) && spread(s)->slowest_last_share ? Value::of(*spread(s)->slowest_last_share) : Value::none();
   });
+  add("slowest_late_share", Unit::kShare,
+      "of the time by which GPUs come to collectives after all others: the slowest rank does; of runs before format 3.10 "
+      "`slowest_last_share`",
+      [](const Subject& s) {
+        if (!spread(s) || !spread(s)->slowest_last_share) return Value::none();
+        return Value::of(spread(s)->slowest_late_share.value_or(*spread(s)->slowest_last_share));
+      });
   add.text("slowest_gpu", "the slowest GPU and its process",
            [](const Subject& s) { return spread(s) ? Value::of_text(s.totals->stages[s.index].slowest_gpu) : Value::none(); });
   add("slowest_computes_share", Unit::kShare,
-      "of the collectives that the slowest rank reaches last: its GPU computes longer; no value where captures of ranks were not joined",
-      [](const Subject& s) { return share_of_last(s, &RankLateness::last_computing); });
+      "of the time by which the slowest rank is late in the whole capture: its GPU computes longer; no value where captures of ranks were "
+      "not joined",
+      [](const Subject& s) { return share_of_late(s, &RankLateness::computing_ns); });
   add("slowest_host_share", Unit::kShare, "likewise: its GPU waits for its program longer",
-      [](const Subject& s) { return share_of_last(s, &RankLateness::last_host); });
+      [](const Subject& s) { return share_of_late(s, &RankLateness::host_ns); });
   add.text("slowest_kernel", "the kernel that takes the slowest rank longer than the others",
            [](const Subject& s) { return name_of_late(s, &RankLateness::slowest_kernel); });
   add.text("slowest_range", "the range in which the slowest rank's program is while its GPU waits",

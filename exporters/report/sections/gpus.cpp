@@ -53,7 +53,9 @@ std::string spread_text(const Run& run, const StageEntry& stage) {
                   share_text(spread.busy_share_mean), share_text(spread.busy_share_min), share_text(spread.busy_share_max));
   const std::string slowest = gpu_name(run.ranks, spread.slowest_device, spread.slowest_pid);
   if (spread.slowest_by == SlowestBy::kArrival)
-    return text + fmt::format("{} is the slowest: it reaches {} of the collectives last.", slowest, share_text(spread.slowest_last_share));
+    return text +
+           fmt::format("{} is the slowest: it reaches {} of the collectives last{}.", slowest, share_text(spread.slowest_last_share),
+                       spread.slowest_late_share ? ", and " + share_text(spread.slowest_late_share) + " of the delay is its own" : "");
   if (spread.compute_spread < 0.005) return text + "They compute equally long.";
   return text + fmt::format("{} computes longest, {} more than the mean.", slowest, share_text(spread.compute_spread));
 }

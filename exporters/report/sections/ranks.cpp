@@ -49,24 +49,25 @@ double mean_lateness(const RankLateness& late) {
 
 // What it did while the others waited, where one cause has most of it.
 std::string cause_text(const RankLateness& late) {
-  if (late.last_computing > late.last_host)
+  if (late.computing_ns > late.host_ns)
     return late.slowest_kernel.empty() ? "its GPU computed longer" : "its GPU computed longer, " + late.slowest_kernel + " most of all";
-  if (late.last_host > late.last_computing)
+  if (late.host_ns > late.computing_ns)
     return late.slowest_range.empty() ? "its GPU waited for its program" : "its GPU waited for its program, in " + late.slowest_range;
   return {};
 }
 
 Table lateness_of(const Run& run) {
-  Table table{"Who was late",
-              texts({"Rank"}) +
-                  numbers({"Collectives", "Last", "of them", "Late by, mean", "Computing", "Waiting for its program", "Waits for others"}) +
-                  texts({"What took it longer"})};
+  Table table{"Who was late", texts({"Rank"}) +
+                                  numbers({"Collectives", "Last", "of them", "Late by, sum", "mean", "Computing", "Waiting for its program",
+                                           "Waits for others"}) +
+                                  texts({"What took it longer"})};
   for (const RankEntry& rank : run.ranks) {
     const RankLateness& late = rank.lateness;
     if (late.collectives == 0) continue;
     table.rows.push_back({text_cell(rank_text(rank.rank)), count_cell(late.collectives), count_cell(late.last),
                           share_cell(ratio(static_cast<double>(late.last), static_cast<double>(late.collectives))),
-                          time_cell_if(late.last > 0, mean_lateness(late)), count_cell(late.last_computing), count_cell(late.last_host),
+                          time_cell(static_cast<double>(late.late_ns)), time_cell_if(late.last > 0, mean_lateness(late)),
+                          time_cell(static_cast<double>(late.computing_ns)), time_cell(static_cast<double>(late.host_ns)),
                           time_cell(static_cast<double>(late.waited_ns)),
                           text_cell(cause_text(late).empty() ? kNoValue : cause_text(late))});
   }
@@ -74,19 +75,20 @@ Table lateness_of(const Run& run) {
 }
 
 std::string straggler_sentence(const Run& run) {
-  std::uint64_t last = 0;
-  for (const RankEntry& rank : run.ranks) last += rank.lateness.last;
-  if (last == 0) return {};
+  Ns all_ns = 0;
+  for (const RankEntry& rank : run.ranks) all_ns += rank.lateness.late_ns;
+  if (all_ns == 0) return {};
   const auto latest = std::max_element(run.ranks.begin(), run.ranks.end(),
-                                       [](const RankEntry& a, const RankEntry& b) { return a.lateness.last < b.lateness.last; });
-  const double share = static_cast<double>(latest->lateness.last) / static_cast<double>(last);
+                                       [](const RankEntry& a, const RankEntry& b) { return a.lateness.late_ns < b.lateness.late_ns; });
+  const RankLateness& late = latest->lateness;
+  const double share = static_cast<double>(late.late_ns) / static_cast<double>(all_ns);
   if (share <= kOften)
-    return fmt::format("Now one rank is late, now another: rank {} most often, in {} of the {} with a last one.", latest->rank,
-                       share_text(share), plural(last, "collective"));
-  std::string text = fmt::format("Rank {} is the last in {} of the {} with a last one, {} after the last but one at the mean", latest->rank,
-                                 share_text(share), plural(last, "collective"), time_text(mean_lateness(latest->lateness)));
-  const std::string cause = cause_text(latest->lateness);
-  return text + (cause.empty() ? "." : ": " + cause + '.');
+    return fmt::format("Now one rank is late, now another: rank {} has the most of it, {} of {}.", latest->rank, share_text(share),
+                       time_text(static_cast<double>(all_ns)));
+  const std::string cause = cause_text(late);
+  return fmt::format("Rank {} is the late one: {} of the {} by which ranks came after all others, at {} of {}{}.", latest->rank,
+                     share_text(share), time_text(static_cast<double>(all_ns)), count_text(late.last),
+                     plural(late.collectives, "collective"), cause.empty() ? "" : ": " + cause);
 }
 
 std::string clock_sentence(const Run& run) {

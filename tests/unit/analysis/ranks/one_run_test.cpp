@@ -69,16 +69,18 @@ TEST_CASE("Who was last to each collective is what another method finds", "[rank
     INFO("rank " << i);
     const auto& sums = oracle["sums"][i];
     CHECK(ranks[i].lateness.collectives == sums["collectives"].get<std::uint64_t>());
-    CHECK(ranks[i].lateness.last <= sums["last"].get<std::uint64_t>());  // the oracle claims a last one of any pair of clocks
+    // The oracle claims a last one of any collective; its clocks are 1 us apart from these, so that a few may be on the other side.
+    CHECK(ranks[i].lateness.last <= sums["last"].get<std::uint64_t>() + 3);
     claimed += ranks[i].lateness.last;
   }
   CHECK(claimed > 20);
   // Rank 2 was made 0.7 ms late in each of 24 steps by a longer kernel, rank 1 0.4 ms in every fourth by its program.
   const RankLateness &two = ranks[2].lateness, &one = ranks[1].lateness;
-  CHECK(two.last_computing >= 24);
+  CHECK(two.last >= 24);
+  CHECK(two.computing_ns > two.late_ns * 9 / 10);
   CHECK(two.slowest_kernel.find("nvjet") != std::string::npos);
   CHECK(std::abs(static_cast<double>(two.late_ns) / oracle["sums"][2]["after_second_last_ns"].get<double>() - 1) < 0.05);
-  CHECK(one.last_host >= 4);
+  CHECK(one.host_ns > one.late_ns * 8 / 10);
   CHECK(one.slowest_range == "prepare_inputs");
 }
 

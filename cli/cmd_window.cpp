@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -57,6 +58,15 @@ orchestrator::Window taken(const orchestrator::Recorder& recorder, const orchest
   return orchestrator::take_window(recorder, request, {doing, orchestrator::Interrupts::wake_fd(), stop});
 }
 
+std::string_view opening_text(orchestrator::WindowOpening opening) {
+  switch (opening) {
+    case orchestrator::WindowOpening::kMark: return "at the step of one number, which marks say";
+    case orchestrator::WindowOpening::kCollective: return "at the step of one number, by the collectives before it";
+    case orchestrator::WindowOpening::kTime: break;
+  }
+  return "at one time: their steps have no number in common";
+}
+
 // What the bundle cannot say: how the window came about.
 void print_window(const orchestrator::Window& window) {
   std::string text;
@@ -69,6 +79,9 @@ void print_window(const orchestrator::Window& window) {
     if (each.idle_steps > 0) text += fmt::format("; {} without a launch are not counted", each.idle_steps);
     text += "\n";
   }
+  const auto opened = std::count_if(window.processes.begin(), window.processes.end(),
+                                    [](const orchestrator::WindowProcess& each) { return each.has_steps && each.opened_ns; });
+  if (opened > 1) text += fmt::format("nl-stage: {} processes opened {}\n", opened, opening_text(window.opening));
   std::cerr << text;
 }
 
@@ -136,9 +149,10 @@ void add_window(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--ledger", flags->ledger, kLedgerHelp)->type_name("PATH|URL");
   verb->add_flag("--json", flags->json, "print the answer, as import does");
   verb->footer(
-      "All processes of the recorder are armed first; then each begins by itself, at the step of one number where a mark numbers the "
-      "steps,\n"
-      "else at one time. No process waits for another. The ranges of the seconds before are in the bundle, too.\n"
+      "All processes of the recorder are armed first; then each begins by itself, at the step of one number where marks or NCCL's "
+      "collectives\n"
+      "number the steps, else at one time; it says which. No process waits for another. The ranges of the seconds before are in the "
+      "bundle, too.\n"
       "It ends with 0, with 3 where no such recorder runs, with 5 where nothing ran in the window, with 7 where no step came in time, and "
       "with\n"
       "130 after Ctrl-C, which closes the window and keeps it.\n"

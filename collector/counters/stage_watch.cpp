@@ -166,6 +166,7 @@ class Busy {
 void begins(EventText text, std::uint64_t range) {
   Busy busy;
   if (busy.already()) return;
+  if (watch.listener != nullptr && watch.listener->begins != nullptr) watch.listener->begins(text);
   if (range == 0) pushed(text);
   else started(text, range);
 }

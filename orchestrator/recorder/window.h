@@ -29,13 +29,17 @@ struct WindowRequest {
   Ns within_ns = 60'000'000'000;  // so long may it take until it opens
 };
 
-enum class WindowOpening { kStep, kTime };  // all at a step of one number, or at one time
+// By what the processes opened at the same step: its number in a mark, or that of the collectives before it. kTime: at one time, and whether
+// it was one step is not known.
+enum class WindowOpening { kMark, kCollective, kTime };
+std::string_view words_of(WindowOpening opening);  // "mark", "collective", "time"
 
 struct WindowProcess {
   int pid = 0;
   std::string name;
   bool has_steps = false, cuda = false, gpu = false;  // gpu: its work is recorded
   std::optional<std::int64_t> first_step;             // as the program numbers them
+  std::optional<std::int64_t> first_collective;       // so many the process had called before it; empty: steps call none
   std::uint64_t steps = 0, idle_steps = 0, launches = 0;
   std::optional<Ns> opened_ns, closed_ns;  // CLOCK_MONOTONIC; empty: it never opened, or ended before it closed
   std::string trouble;                     // empty: all is well

@@ -147,7 +147,7 @@ TEST_CASE("recorder: a window has its steps, their kernels, and the ranges of be
   CHECK(steps.steps == 20);
   CHECK(steps.idle_steps == 0);
   CHECK(steps.launches == 20);
-  CHECK(window.opening == WindowOpening::kStep);
+  CHECK(window.opening == WindowOpening::kMark);
   REQUIRE(steps.first_step);
   CHECK(*steps.first_step > 0);
 
@@ -313,10 +313,47 @@ TEST_CASE("recorder: a child of fork records by itself, and both open at the sam
   std::this_thread::sleep_for(milliseconds(200));
   const Window window = window_of(program, of_steps(10));
   REQUIRE(window.processes.size() == 2);
-  CHECK(window.opening == WindowOpening::kStep);
+  CHECK(window.opening == WindowOpening::kMark);
   CHECK(window.processes[0].first_step == window.processes[1].first_step);
   const Trace trace = parsers::read_collector_traces(window.files());
   CHECK(trace.processes.size() == 2);
+}
+
+TEST_CASE("recorder: steps without a mark open at the same number of collectives") {
+  Recorded program("20000 child unmarked nccl");
+  REQUIRE(within(milliseconds(5'000), [&] { return program.recorder().pids.size() == 2; }));
+  std::this_thread::sleep_for(milliseconds(200));
+  for (const bool waits : {false, true}) {
+    WindowRequest request = of_steps(10);
+    if (waits) request.min_batch = 8;
+    const Window window = window_of(program, request);
+    REQUIRE(window.processes.size() == 2);
+    CHECK(window.opening == WindowOpening::kCollective);
+    REQUIRE(window.processes[0].first_collective);
+    CHECK(window.processes[0].first_collective == window.processes[1].first_collective);
+    CHECK(*window.processes[0].first_collective % 3 == 0);
+    CHECK_FALSE(window.processes[0].first_step);
+    CHECK(window_json(window, request).find("\"opened_by\": \"collective\"") != std::string::npos);
+    // The step before the window's first has called the last of them, in either process.
+    const Trace trace = parsers::read_collector_traces(window.files());
+    for (const WindowProcess& each : window.processes) {
+      CHECK(each.steps == 10);
+      CHECK(ranges_between(trace, "ncclAllReduce", *each.opened_ns, INT64_MAX) >= 30);
+    }
+  }
+}
+
+TEST_CASE("recorder: processes that do not call the same collectives open at one time, and it is said") {
+  for (const char* words : {"ahead", "stage"}) {
+    INFO(words);
+    Recorded program(std::string("20000 child unmarked nccl ") + words);
+    REQUIRE(within(milliseconds(5'000), [&] { return program.recorder().pids.size() == 2; }));
+    std::this_thread::sleep_for(milliseconds(400));
+    const Window window = window_of(program, of_steps(5));
+    REQUIRE(window.processes.size() == 2);
+    CHECK(window.opening == WindowOpening::kTime);
+    for (const WindowProcess& each : window.processes) CHECK(each.steps == 5);
+  }
 }
 
 TEST_CASE("recorder: children that come and go in a window take nothing of it away") {

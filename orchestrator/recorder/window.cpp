@@ -65,6 +65,22 @@ std::uint64_t Window::launches() const {
   return sum;
 }
 
+std::vector<Remark> remarks_on(const Window& window) {
+  Ns longest_ns = 0;
+  bool by_step = false, ended = false;
+  for (const WindowProcess& each : window.processes) {
+    if (each.opened_ns && each.closed_ns) longest_ns = std::max(longest_ns, *each.closed_ns - *each.opened_ns);
+    by_step = by_step || (each.has_steps && each.opened_ns);
+    ended = ended || each.steps + each.idle_steps > 0;
+  }
+  const std::uint64_t launches = window.launches();
+  if (!by_step || ended || launches == 0) return {};
+  return {{Code::kNoStepEnded,
+           {fmt::format("{} {}", launches, launches == 1 ? "launch" : "launches"),
+            fmt::format("{:.0f}", static_cast<double>(longest_ns) / 1e6)},
+           window.folder.filename().string()}};
+}
+
 std::string window_json(const Window& window, const WindowRequest& request) {
   using nlohmann::ordered_json;
   const auto known = [](const auto& value) { return value ? ordered_json(*value) : ordered_json(); };

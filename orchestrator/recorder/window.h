@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/time.h"
 #include "orchestrator/recorder/folders.h"
 
@@ -67,6 +68,9 @@ struct WindowWatcher {
 // All processes are armed first; each opens by itself, and none waits for another. Error(kInput) where no process answers, Error(kUsage) where
 // a window is open already, Error(kTimeout) where it did not open in time.
 Window take_window(const Recorder& recorder, const WindowRequest& request, const WindowWatcher& watcher);
+
+// What has to be said of it besides its numbers.
+std::vector<Remark> remarks_on(const Window& window);
 
 std::string window_json(const Window& window, const WindowRequest& request);  // window.json of its folder
 

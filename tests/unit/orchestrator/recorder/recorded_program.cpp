@@ -4,6 +4,7 @@
 //   unmarked  steps have no marks                    quiet     nothing at all
 //   forks     every 20th step makes a child that records a range and ends
 //   busy      steps do nothing but that
+//   hangs     a step takes 2.5 s, and launches all the time
 //   nccl      each step calls three collectives, as NCCL marks them
 //   ahead     a child calls one collective before its first step; "stage": four in each step, as another stage of a pipeline
 //   small     batches of 2 requests, in place of 8; from the 100th step on of 8
@@ -84,6 +85,8 @@ void make_steps(milliseconds time, const std::set<std::string>& words) {
     push(engine, name.c_str());
     if (words.contains("nccl")) call_collectives(words.contains("stage") ? 4 : 3);
     if (launch != nullptr && !(words.contains("idle") && i % 2 == 1)) launch("_Z4gemmPf", batch, 7, 0, 1);
+    for (int rest = words.contains("hangs") ? 250 : 0; rest > 0; --rest, std::this_thread::sleep_for(milliseconds(10)))
+      if (launch != nullptr) launch("_Z4gemmPf", batch, 7, 0, 1);
     const bool slow = words.contains("slow") && i % 40 == 39;
     if (!words.contains("busy")) std::this_thread::sleep_for(slow ? microseconds(40'000) : microseconds(2'000));
     nvtxDomainRangePop(engine);

@@ -37,7 +37,8 @@ TEST_CASE("recorded steps: marks of other words and domains are no steps") {
 
 TEST_CASE("recorded steps: collectives are those that NCCL marks, and no sends and groups") {
   const Text nccl = text_of("NCCL"), other = text_of("NCCI"), reduce = text_of("ncclAllReduce"), gather = text_of("ncclAllGather"),
-             send = text_of("ncclSend"), group = text_of("ncclGroupEnd"), init = text_of("ncclCommInitRank"), longer = text_of("ncclReduce2");
+             send = text_of("ncclSend"), group = text_of("ncclGroupEnd"), init = text_of("ncclCommInitRank"),
+             longer = text_of("ncclReduce2");
   CHECK(is_collective({&reduce, &nccl}));
   CHECK(is_collective({&gather, &nccl}));
   for (const Text* name : {&send, &group, &init, &longer}) CHECK_FALSE(is_collective({name, &nccl}));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -27,7 +28,7 @@ struct WindowFlags {
   std::vector<std::string> rules, sets, loads;
   std::optional<std::uint32_t> steps;
   std::uint32_t min_batch = 0;
-  bool skip_idle = true, json = false;
+  bool skip_idle = true, counters = false, json = false;
 };
 
 Ns ns_of(const std::string& time) { return static_cast<Ns>(std::llround(seconds_of(time) * 1e9)); }
@@ -57,6 +58,15 @@ orchestrator::Window taken(const orchestrator::Recorder& recorder, const orchest
   return orchestrator::take_window(recorder, request, {doing, orchestrator::Interrupts::wake_fd(), stop});
 }
 
+std::string_view opening_text(orchestrator::WindowOpening opening) {
+  switch (opening) {
+    case orchestrator::WindowOpening::kMark: return "at the step of one number, which marks say";
+    case orchestrator::WindowOpening::kCollective: return "at the step of one number, by the collectives before it";
+    case orchestrator::WindowOpening::kTime: break;
+  }
+  return "at one time: their steps have no number in common";
+}
+
 // What the bundle cannot say: how the window came about.
 void print_window(const orchestrator::Window& window) {
   std::string text;
@@ -69,6 +79,11 @@ void print_window(const orchestrator::Window& window) {
     if (each.idle_steps > 0) text += fmt::format("; {} without a launch are not counted", each.idle_steps);
     text += "\n";
   }
+  const auto opened = std::count_if(window.processes.begin(), window.processes.end(),
+                                    [](const orchestrator::WindowProcess& each) { return each.has_steps && each.opened_ns; });
+  if (opened > 1) text += fmt::format("nl-stage: {} processes opened {}\n", opened, opening_text(window.opening));
+  for (const Remark& each : orchestrator::remarks_on(window))
+    text += fmt::format("nl-stage: {}\n          fix: {}\n", text_of(each), fix_of(each));
   std::cerr << text;
 }
 
@@ -84,12 +99,17 @@ orchestrator::ImportRequest import_of(const WindowFlags& flags, const orchestrat
   request.config = orchestrator::load_config(config);
   for (const auto& file : window.files()) orchestrator::add_input(file, request);
   request.loads = loads_in(flags.loads);
+  request.remarks = orchestrator::remarks_on(window);
   request.out = flags.out;
   request.own = window.folder;
   return request;
 }
 
 int take(const WindowFlags& flags) {
+  if (flags.counters)
+    throw Error(ErrorKind::kUsage,
+                "a window has no hardware counters: passes that count run kernels one at a time, and a server that goes on waits for none",
+                "--counters", "profile the same load with nl-stage run (capture.counters), beside the window");
   const orchestrator::Recorder recorder = orchestrator::find_recorder(flags.recorder);
   const orchestrator::WindowRequest request = request_of(flags);
   const orchestrator::Interrupts interrupts;
@@ -122,6 +142,7 @@ void add_window(CLI::App& app, std::function<int()>& action) {
       ->check(between(1U, 1'000'000U));
   verb->add_option("--seconds", flags->seconds, "how long at most, such as 2s or 500ms")->type_name("TIME");
   verb->add_flag("--skip-idle,!--count-idle", flags->skip_idle, "count no step in which nothing was launched (the default)");
+  verb->add_flag("--counters", flags->counters, "is refused: a window has times and no hardware counters; nl-stage run measures those");
   verb->add_option("--min-batch", flags->min_batch, "begin with a step of at least so many requests")->check(between(1U, 1'000'000U));
   verb->add_option("--when", flags->when, "begin after a slow step: 'step > 3*median', 'step > 50ms'")->type_name("CONDITION");
   verb->add_option("--within", flags->within, "give up where it has not begun after this time")->capture_default_str()->type_name("TIME");
@@ -136,9 +157,10 @@ void add_window(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--ledger", flags->ledger, kLedgerHelp)->type_name("PATH|URL");
   verb->add_flag("--json", flags->json, "print the answer, as import does");
   verb->footer(
-      "All processes of the recorder are armed first; then each begins by itself, at the step of one number where a mark numbers the "
-      "steps,\n"
-      "else at one time. No process waits for another. The ranges of the seconds before are in the bundle, too.\n"
+      "All processes of the recorder are armed first; then each begins by itself, at the step of one number where marks or NCCL's "
+      "collectives\n"
+      "number the steps, else at one time; it says which. No process waits for another. The ranges of the seconds before are in the "
+      "bundle, too.\n"
       "It ends with 0, with 3 where no such recorder runs, with 5 where nothing ran in the window, with 7 where no step came in time, and "
       "with\n"
       "130 after Ctrl-C, which closes the window and keeps it.\n"

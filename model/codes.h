@@ -314,6 +314,8 @@ enum class Code : std::uint16_t {
   kDutyByCollectorOnly,
   kDutyNoSteps,       // nothing marked a step: all were traced
   kDutyStepsUnknown,  // a regular expression of stages.map that the collector cannot match
+  kDutyNeverPaused,   // steps are marked, and all were traced: too few, or they always overlap
+  kNoStepEnded,       // of a recorder's window: work was launched, but no step ended
   kWiderRanges,       // second try, wherever the kernels are launched
   kShorterNames,      // second try, by short names
   kNoMangledNames,

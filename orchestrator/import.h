@@ -24,6 +24,7 @@ struct ImportRequest {
   std::filesystem::path own = {};        // a folder whose files become the bundle's own: they are moved to its folder collector/
   bool partial_ranks = false;            // captures of some ranks are missing, and it goes on without them
   std::vector<LoadRun> loads = {};       // what clients of a server recorded meanwhile
+  std::vector<Remark> remarks = {};      // of who took the capture
   bool found_in_folder = false;  // traces of the collector were found in a folder, or several folders have some: of one run or of more
   RecordRun record = {};         // as for run
 

@@ -55,6 +55,7 @@ class ImportReader {
     join_stacks(sources);
     join_graph_captures(sources);
     evidence_.trace = with_stages(std::move(evidence_.trace), request_.config);
+    for (const Remark& remark : request_.remarks) evidence_.trace.stats.notes.push_back(remark);
     evidence_.inputs_sha256 = hash_inputs(request_.all_files());
     for (const ImportSource& source : sources)
       if (std::find(captures.begin(), captures.end(), source) == captures.end()) read_beside(source);

@@ -148,7 +148,7 @@ bool is_traced(const Trace& trace, std::uint32_t process, Ns start_ns, Ns end_ns
   return after != spans.begin() && std::prev(after)->process == process && end_ns <= std::prev(after)->end_ns;
 }
 
-void keep_traced_steps(Trace& trace, const WarmupRule& warmup) {
+void keep_traced_steps(Trace& trace, const WarmupRule& warmup, PausedBy by) {
   if (!trace.duty || has_traced_steps(trace)) return;
   std::sort(trace.duty->spans.begin(), trace.duty->spans.end(),
             [](const TracedSpan& a, const TracedSpan& b) { return std::pair(a.process, a.start_ns) < std::pair(b.process, b.start_ns); });
@@ -156,6 +156,8 @@ void keep_traced_steps(Trace& trace, const WarmupRule& warmup) {
   const StagedTrace staged(trace, warmup);
   std::vector<SampledWindow> windows = sampled_windows(trace, staged, spans);
   if (windows.empty()) return;  // nothing says which steps were traced
+  const auto in_pause = [](const SampledWindow& window) { return window.tracing == WindowTracing::kUntraced; };
+  if (by == PausedBy::kDuty && std::none_of(windows.begin(), windows.end(), in_pause)) return trace.duty.reset();
   const AlwaysTraced left_out(windows);
   const auto kept = std::stable_partition(trace.ranges.begin(), trace.ranges.end(), [&](const Range& range) {
     const std::uint32_t process = process_of(trace, range.thread);

@@ -85,7 +85,28 @@ bool spelled(const Spelling& wanted, const Text* domain, const Text& name) {
          wanted.text[domain->length] == '@' && std::memcmp(wanted.text + domain->length + 1, name.data, name.length) == 0;
 }
 
-bool is_stage(EventText text) { return stage_line(text) >= 0; }
+// Of the ranges seen last. Comparing a name with patterns takes as long as recording the range does.
+struct Verdict {
+  const Text* domain;
+  std::uint32_t length;  // 0: none
+  bool stage;
+  char name[51];
+};
+constinit thread_local Verdict verdicts[16]{};
+
+bool is_stage(EventText text) {
+  if (text.name == nullptr) return false;
+  const Text& name = *text.name;
+  if (name.length == 0 || name.length > sizeof Verdict::name) return stage_line(text) >= 0;
+  Verdict& known = verdicts[name.hash % std::size(verdicts)];
+  if (known.length == name.length && known.domain == text.domain && std::memcmp(known.name, name.data, name.length) == 0)
+    return known.stage;
+  known.domain = text.domain;
+  known.length = name.length;
+  known.stage = stage_line(text) >= 0;
+  std::memcpy(known.name, name.data, name.length);
+  return known.stage;
+}
 
 // Stages are in few domains, whatever else the libraries of the program have.
 bool has_stages(const Text* domain) {
@@ -166,6 +187,7 @@ class Busy {
 void begins(EventText text, std::uint64_t range) {
   Busy busy;
   if (busy.already()) return;
+  if (watch.listener != nullptr && watch.listener->begins != nullptr) watch.listener->begins(text);
   if (range == 0) pushed(text);
   else started(text, range);
 }

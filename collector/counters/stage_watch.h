@@ -13,6 +13,7 @@ inline constexpr std::uint64_t kPushedStage = std::uint64_t{1} << 63;
 struct StageListener {
   void (*opened)(EventText text, std::uint64_t token);
   void (*closed)(std::uint64_t token);
+  void (*begins)(EventText text) = nullptr;  // of every range, whatever it is
 };
 
 // `list`: "LLM@prefill\nLLM@decode_all", domain and name; a range of the default domain with that literal name is

@@ -191,7 +191,9 @@ class Entry {
   bool ready_ = false;
 };
 
-const Text* intern_slowly(ThreadState& thread, std::uint64_t hash, const char* text, std::size_t length, Keep keep) {
+// Out of line: nearly every text is among those that the thread has seen last.
+[[gnu::noinline, gnu::cold]] const Text* intern_slowly(ThreadState& thread, std::uint64_t hash, const char* text, std::size_t length,
+                                                       Keep keep) {
   Lock lock(recorder.strings_mutex);
   if (!enter_generation(thread)) return nullptr;
   if (const Text* known = recorder.strings.find(hash, text, length)) return known;

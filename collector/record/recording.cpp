@@ -49,7 +49,8 @@ struct Recording {
   bool begun = false, whole = true;
   WindowPhase told = WindowPhase::kNone;
   std::int64_t next_flush_ns = 0;
-  std::int64_t open_at_ns = 0, open_at_step = -1;  // 0: not said yet
+  std::int64_t open_at_ns = 0;  // 0: not said yet
+  StepNumbers open_at;
   std::uint32_t signals = 0;
 };
 
@@ -71,6 +72,17 @@ __attribute__((format(printf, 2, 3))) void answer(int fd, const char* format, ..
   va_end(arguments);
   recording.socket.send(fd, line);
 }
+
+// How far the steps are, and how fast.
+struct StepsText {
+  explicit StepsText(const WindowState& state) {
+    std::snprintf(text, sizeof text, "steps=%llu median_ns=%lld next_step=%lld next_collective=%lld step_collectives=%llu",
+                  static_cast<unsigned long long>(state.steps_before), static_cast<long long>(state.median_ns),
+                  static_cast<long long>(state.next.step), static_cast<long long>(state.next.collective),
+                  static_cast<unsigned long long>(state.step_collectives));
+  }
+  char text[256];
+};
 
 // Of a process without a GPU half: the reader knows by it from when to when the window was open.
 void record_tracing(bool on) {
@@ -100,10 +112,12 @@ void next_ring_file() {
 }
 
 void say_closed(const WindowState& state) {
-  answer(recording.owner, "closed opened_ns=%lld closed_ns=%lld first_step=%lld steps=%u idle_steps=%u launches=%llu gpu=%d recorded=%d",
-         static_cast<long long>(state.opened_ns), static_cast<long long>(state.closed_ns), static_cast<long long>(state.first_step),
-         state.steps, state.idle_steps, static_cast<unsigned long long>(state.launches), attached_gpu() != nullptr,
-         recording.begun && recording.whole);
+  answer(
+      recording.owner,
+      "closed opened_ns=%lld closed_ns=%lld first_step=%lld first_collective=%lld steps=%u idle_steps=%u launches=%llu gpu=%d recorded=%d",
+      static_cast<long long>(state.opened_ns), static_cast<long long>(state.closed_ns), static_cast<long long>(state.first.step),
+      static_cast<long long>(state.first.collective), state.steps, state.idle_steps, static_cast<unsigned long long>(state.launches),
+      attached_gpu() != nullptr, recording.begun && recording.whole);
 }
 
 void finish_window() {
@@ -151,29 +165,27 @@ void arm(int fd, const Request& request) {
   arm_window(recording.plan, attached_gpu() != nullptr && request.number("count_idle", 0) == 0);
   const WindowState state = window_state();
   const bool cuda = recording.gpu.load(std::memory_order_relaxed) != nullptr;
-  answer(fd, "armed next_step=%lld steps=%llu median_ns=%lld cuda=%d gpu=%d", static_cast<long long>(state.next_step),
-         static_cast<unsigned long long>(state.steps_before), static_cast<long long>(state.median_ns), cuda, attached_gpu() != nullptr);
+  answer(fd, "armed %s cuda=%d gpu=%d", StepsText(state).text, cuda, attached_gpu() != nullptr);
 }
 
 // The GPU is recorded some time before the first step, so that the step itself waits for nothing.
 void open_now() {
   recording.open_at_ns = 0;
   begin_window_file();
-  ready_window(recording.open_at_step, window_state().steps_before == 0);
+  ready_window(recording.open_at, window_state().steps_before == 0);
 }
 
 void open(int fd, const Request& request) {
   if (!has_window() || recording.owner != fd || recording.begun) return answer(fd, "error no window");
-  recording.open_at_step = request.number("step", -1);
+  recording.open_at = {request.number("step", -1), request.number("collective", -1)};
   recording.open_at_ns = request.number("ns", now_ns());
 }
 
 void say_status(int fd) {
   const WindowState state = window_state();
-  answer(fd, "status pid=%d next_step=%lld steps=%llu median_ns=%lld cuda=%d attached=%d window=%d seconds=%u version=%s",
-         static_cast<int>(getpid()), static_cast<long long>(state.next_step), static_cast<unsigned long long>(state.steps_before),
-         static_cast<long long>(state.median_ns), recording.gpu.load(std::memory_order_relaxed) != nullptr, recording.attached,
-         has_window(), recording.settings.seconds, NL_VERSION);
+  answer(fd, "status pid=%d %s cuda=%d attached=%d window=%d seconds=%u version=%s", static_cast<int>(getpid()), StepsText(state).text,
+         recording.gpu.load(std::memory_order_relaxed) != nullptr, recording.attached, has_window(), recording.settings.seconds,
+         NL_VERSION);
 }
 
 void on_line(int fd, const char* line) {
@@ -198,16 +210,16 @@ void arm_by_signal() {
   char line[128];
   std::snprintf(line, sizeof line, "arm window=signal-%u steps=20 most_ns=%lld", ++recording.signals, static_cast<long long>(2 * kSecond));
   arm(-1, Request(line));
-  recording.open_at_step = -1;
+  recording.open_at = {};
   recording.open_at_ns = now_ns();
 }
 
 void tell(const WindowState& state) {
   if (state.phase == recording.told) return;
   recording.told = state.phase;
-  if (state.phase == WindowPhase::kMet) answer(recording.owner, "met next_step=%lld", static_cast<long long>(state.next_step));
+  if (state.phase == WindowPhase::kMet) answer(recording.owner, "met %s", StepsText(state).text);
   if (state.phase == WindowPhase::kOpen)
-    answer(recording.owner, "opened ns=%lld step=%lld", static_cast<long long>(state.opened_ns), static_cast<long long>(state.first_step));
+    answer(recording.owner, "opened ns=%lld step=%lld", static_cast<long long>(state.opened_ns), static_cast<long long>(state.first.step));
 }
 
 void look_after_window() {

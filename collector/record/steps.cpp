@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 namespace nl::collector {
 namespace {
 
 constexpr char kIndex[] = "step index=", kRequests[] = " requests=";
+constexpr std::string_view kNccl = "NCCL";
+constexpr std::string_view kCollectives[] = {"ncclAllReduce", "ncclAllGather", "ncclReduceScatter", "ncclBroadcast",
+                                             "ncclReduce",    "ncclAlltoAll",  "ncclGather",        "ncclScatter"};
 
 class Reader {
  public:
@@ -48,6 +53,13 @@ bool is_step_mark(EventText text) {
   if (text.name == nullptr) return false;
   if (text.domain == nullptr || text.domain->length == 0) return begins_with(*text.name, "LLM@step index=");
   return text.domain->length == 3 && std::memcmp(text.domain->data, "LLM", 3) == 0 && begins_with(*text.name, kIndex);
+}
+
+bool is_collective(EventText text) {
+  if (text.name == nullptr || text.domain == nullptr || text.domain->length != kNccl.size()) return false;
+  if (std::memcmp(text.domain->data, kNccl.data(), kNccl.size()) != 0) return false;
+  const std::string_view name(text.name->data, text.name->length);
+  return std::find(std::begin(kCollectives), std::end(kCollectives), name) != std::end(kCollectives);
 }
 
 Step step_of_mark(const char* text, std::uint32_t length) {

@@ -16,6 +16,10 @@ struct Step {
 bool is_step_mark(EventText text);
 Step step_of_mark(const char* text, std::uint32_t length);
 
+// A call of NCCL in which all processes take part, by the range that NCCL marks it with. They call the same ones in the same order, so
+// that the number of them tells which steps belong together.
+bool is_collective(EventText text);
+
 // What the name of a step's range says: vLLM's "execute_context_2(512)_generation_6(6)", SGLang's "step[DECODE bs=8 toks=8]".
 std::uint32_t requests_of_name(const char* text, std::uint32_t length);
 

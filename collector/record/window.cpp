@@ -15,6 +15,7 @@ struct Watched {
   WindowPlan plan;
   WindowState state;
   StepTimes times;
+  StepNumbers open_at;
   bool counts_launches = false;
   void (*wake)() = nullptr;
   std::atomic<std::uint64_t> launches{0};
@@ -28,6 +29,13 @@ struct ThreadStep {
   std::uint64_t launches;
 };
 constinit thread_local ThreadStep current{};
+
+struct ThreadCollectives {
+  std::int64_t count;
+  std::int64_t at_last_step;
+  std::uint32_t steps_without;
+};
+constinit thread_local ThreadCollectives collectives{};
 
 bool fits(const Step& step) { return watched.plan.min_requests == 0 || step.requests >= watched.plan.min_requests; }
 
@@ -46,18 +54,37 @@ void go_to(WindowPhase phase) {
   if (watched.wake != nullptr) watched.wake();
 }
 
+// A program that replays CUDA graphs no longer calls NCCL: the number that it was told never comes.
+constexpr std::uint32_t kCallsNoMore = 8;
+
+bool its_turn(StepNumbers now) {
+  const StepNumbers at = watched.open_at;
+  if (at.step >= 0 && now.step >= 0) return now.step >= at.step;
+  return at.collective < 0 || now.collective >= at.collective || collectives.steps_without >= kCallsNoMore;
+}
+
+StepNumbers numbers_of(const Step& step) {
+  ThreadCollectives& called = collectives;
+  const std::int64_t each = called.count - called.at_last_step;
+  called.steps_without = each == 0 ? called.steps_without + 1 : 0;
+  called.at_last_step = called.count;
+  if (each > 0) watched.state.step_collectives = static_cast<std::uint64_t>(each);
+  return {step.index, called.count > 0 && called.steps_without < kCallsNoMore ? called.count : -1};
+}
+
 void step_opened(EventText text, std::uint64_t) {
   if (current.step.requests == 0 && text.name != nullptr) current.step.requests = requests_of_name(text.name->data, text.name->length);
   Lock lock(watched.mutex);
   WindowState& state = watched.state;
   current.begun_ns = now_ns();
   current.launches = watched.launches.load(std::memory_order_relaxed);
-  if (current.step.index >= 0) state.next_step = current.step.index + 1;
+  const StepNumbers now = numbers_of(current.step);
+  if (now.step >= 0) state.next.step = now.step + 1;
+  state.next.collective = now.collective >= 0 ? now.collective + static_cast<std::int64_t>(state.step_collectives) : -1;
   ++state.steps_before;
   if (state.phase == WindowPhase::kWaiting && !waits_for_slow_step() && fits(current.step)) go_to(WindowPhase::kMet);
-  const bool its_turn = current.step.index < 0 || current.step.index >= state.first_step;
-  if (state.phase != WindowPhase::kReady || !its_turn || !fits(current.step)) return;
-  state.first_step = current.step.index;
+  if (state.phase != WindowPhase::kReady || !its_turn(now) || !fits(current.step)) return;
+  state.first = now;
   state.opened_ns = current.begun_ns;
   go_to(WindowPhase::kOpen);
 }
@@ -83,7 +110,9 @@ void step_closed(std::uint64_t) {
   current = {};
 }
 
-constexpr StageListener kSteps{step_opened, step_closed};
+void range_begins(EventText text) { collectives.count += is_collective(text); }
+
+constexpr StageListener kSteps{step_opened, step_closed, range_begins};
 
 void marked(EventText text) {
   if (!is_step_mark(text)) return;
@@ -112,16 +141,21 @@ void arm_window(const WindowPlan& plan, bool counts_launches) {
   watched.plan = plan;
   watched.counts_launches = counts_launches;
   WindowState& state = watched.state;
-  state = {WindowPhase::kWaiting, state.next_step, state.steps_before};
+  const WindowState before = state;
+  state = {};
+  state.phase = WindowPhase::kWaiting;
+  state.next = before.next;
+  state.step_collectives = before.step_collectives;
+  state.steps_before = before.steps_before;
   if (plan.min_requests == 0 && !waits_for_slow_step()) state.phase = WindowPhase::kMet;
 }
 
-void ready_window(std::int64_t at_step, bool at_once) {
+void ready_window(StepNumbers at, bool at_once) {
   Lock lock(watched.mutex);
   WindowState& state = watched.state;
   if (waits_for_slow_step()) watched.plan.min_requests = 0;  // it was met, whatever the next step has
   watched.launches.store(0, std::memory_order_relaxed);
-  state.first_step = at_step;
+  watched.open_at = at;
   state.opened_ns = at_once ? now_ns() : 0;
   state.phase = at_once ? WindowPhase::kOpen : WindowPhase::kReady;
 }

@@ -23,13 +23,20 @@ enum class WindowPhase : int {
   kEnding,
 };
 
+// By what steps of several processes are the same.
+struct StepNumbers {
+  std::int64_t step = -1;        // as a mark says; -1: none does
+  std::int64_t collective = -1;  // so many collectives were called before it, on its thread; -1: steps call none
+};
+
 struct WindowState {
   WindowPhase phase = WindowPhase::kNone;
-  std::int64_t next_step = -1;  // the number of the step that would begin next; -1: steps have none
+  StepNumbers next;                    // of the step that would begin next
+  std::uint64_t step_collectives = 0;  // from the beginning of a step to that of the next
   std::uint64_t steps_before = 0;
   std::int64_t median_ns = 0;  // of the last steps
   std::int64_t opened_ns = 0, closed_ns = 0;
-  std::int64_t first_step = -1;
+  StepNumbers first;
   std::uint32_t steps = 0;  // with work, in the window
   std::uint32_t idle_steps = 0;
   std::uint64_t launches = 0;
@@ -37,8 +44,9 @@ struct WindowState {
 
 void watch_steps(const char* names, void (*wake)());  // `names` as of watch_stages(); wake() is called whenever the phase has changed
 void arm_window(const WindowPlan& plan, bool counts_launches);
-// From now on it may open: with the step of that number or a later one (-1: any), or at once where the program has no steps.
-void ready_window(std::int64_t at_step, bool at_once);
+// From now on it may open: with the step of that number or a later one, with any where there is none, or at once where the program has no
+// steps.
+void ready_window(StepNumbers at, bool at_once);
 void end_window();  // now
 void forget_window();
 WindowState window_state();

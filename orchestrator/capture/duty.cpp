@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -87,6 +89,14 @@ std::vector<std::pair<std::string, std::string>> unknown_steps(const Config& con
   for (const auto& [stage, pattern] : config.stages.map)
     if (!collector_names_of(pattern)) unknown.emplace_back(stage, pattern);
   return unknown;
+}
+
+bool marks_steps(const Trace& trace) {
+  if (trace.stage_origin.source == StageSource::kInferred) return false;
+  return std::any_of(trace.ranges.begin(), trace.ranges.end(), [&](const Range& range) {
+    const auto named = [&](const StepNames& stage) { return trace.strings[range.name] == stage.names; };
+    return trace.strings[range.domain] == nvtx::kLlmDomain && std::any_of(std::begin(kStages), std::end(kStages), named);
+  });
 }
 
 }  // namespace nl::orchestrator

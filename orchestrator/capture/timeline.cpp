@@ -4,6 +4,7 @@
 #include "analysis/staging/traced_steps.h"
 #include "exporters/nsys_sqlite/nsys_sqlite.h"
 #include "model/error.h"
+#include "orchestrator/capture/duty.h"
 #include "orchestrator/config/knowledge.h"
 #include "orchestrator/config/units.h"
 #include "parsers/collector/trace.h"
@@ -29,9 +30,11 @@ std::string write_export(const Trace& trace, const std::filesystem::path& sqlite
 
 Trace with_stages(Trace trace, const Config& config) {
   analysis::add_found_stages(trace, {config.stages.map.begin(), config.stages.map.end()});
-  analysis::keep_traced_steps(trace, warmup_rule(config));
   const bool asked = one_in(config.capture.duty).value_or(1) > 1 && trace.stats.source_format == SourceFormat::kCollector;
-  if (asked && trace.has_kernel_data && !trace.duty) trace.stats.notes.push_back({Code::kDutyNoSteps, {config.capture.duty}});
+  const bool marks = asked && marks_steps(trace);
+  analysis::keep_traced_steps(trace, warmup_rule(config), asked ? analysis::PausedBy::kDuty : analysis::PausedBy::kWindow);
+  if (asked && trace.has_kernel_data && !trace.duty)
+    trace.stats.notes.push_back({marks ? Code::kDutyNeverPaused : Code::kDutyNoSteps, {config.capture.duty}});
   return trace;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/time.h"
 #include "orchestrator/recorder/folders.h"
 
@@ -29,13 +30,17 @@ struct WindowRequest {
   Ns within_ns = 60'000'000'000;  // so long may it take until it opens
 };
 
-enum class WindowOpening { kStep, kTime };  // all at a step of one number, or at one time
+// By what the processes opened at the same step: its number in a mark, or that of the collectives before it. kTime: at one time, and whether
+// it was one step is not known.
+enum class WindowOpening { kMark, kCollective, kTime };
+std::string_view words_of(WindowOpening opening);  // "mark", "collective", "time"
 
 struct WindowProcess {
   int pid = 0;
   std::string name;
   bool has_steps = false, cuda = false, gpu = false;  // gpu: its work is recorded
   std::optional<std::int64_t> first_step;             // as the program numbers them
+  std::optional<std::int64_t> first_collective;       // so many the process had called before it; empty: steps call none
   std::uint64_t steps = 0, idle_steps = 0, launches = 0;
   std::optional<Ns> opened_ns, closed_ns;  // CLOCK_MONOTONIC; empty: it never opened, or ended before it closed
   std::string trouble;                     // empty: all is well
@@ -63,6 +68,9 @@ struct WindowWatcher {
 // All processes are armed first; each opens by itself, and none waits for another. Error(kInput) where no process answers, Error(kUsage) where
 // a window is open already, Error(kTimeout) where it did not open in time.
 Window take_window(const Recorder& recorder, const WindowRequest& request, const WindowWatcher& watcher);
+
+// What has to be said of it besides its numbers.
+std::vector<Remark> remarks_on(const Window& window);
 
 std::string window_json(const Window& window, const WindowRequest& request);  // window.json of its folder
 

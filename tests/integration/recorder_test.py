@@ -78,7 +78,7 @@ class Recorder(unittest.TestCase):
         by_pid = {each["pid"]: each for each in window["processes"]}
         worker = by_pid[self.ready["pids"]["worker 0"]]
         self.assertEqual(worker["steps"], 15)
-        self.assertEqual(window["opened_at"], "step")
+        self.assertEqual(window["opened_by"], "mark")
         self.assertIsNone(worker["trouble"])
         # What the engine counts as its steps, and who was in them: marks of the window's own steps.
         sql = "select name from slices where kind = 'mark' and name like '%step index=%'"

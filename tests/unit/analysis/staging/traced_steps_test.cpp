@@ -50,6 +50,26 @@ TEST_CASE("traced steps: a second time changes nothing, and neither does a trace
   CHECK_FALSE(has_traced_steps(unmarked.trace));
 }
 
+TEST_CASE("traced steps: where tracing never paused by duty, the trace is one of all steps") {
+  const auto made = [](bool pauses) {
+    DutyRun run;
+    run.range("", "start-up", 10, 20);
+    run.steps("decode_step", 6, true);
+    if (pauses) run.steps("decode_step", 1, false);
+    return run;
+  };
+  DutyRun whole = made(false), window = made(false), paused = made(true);
+  keep_traced_steps(whole.trace, kKeepWarmup, PausedBy::kDuty);
+  CHECK_FALSE(whole.trace.duty);
+  CHECK(whole.trace.ranges.size() == 7);
+  keep_traced_steps(window.trace, kKeepWarmup, PausedBy::kWindow);
+  CHECK(has_traced_steps(window.trace));
+  CHECK(window.starts("start-up").empty());
+  keep_traced_steps(paused.trace, kKeepWarmup, PausedBy::kDuty);
+  CHECK(has_traced_steps(paused.trace));
+  CHECK(paused.windows(WindowTracing::kTraced) == 6);
+}
+
 TEST_CASE("traced steps: a step over the end of a span is cut, and one that began before it was not traced") {
   DutyRun made;
   made.span(0, 500);

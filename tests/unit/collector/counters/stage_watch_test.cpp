@@ -56,6 +56,21 @@ namespace nl::collector {
 void listen_to_ranges(const RangeListener* listener) { ranges = listener; }
 }  // namespace nl::collector
 
+TEST_CASE("stage watch: a name is told apart by its domain and its letters, however often it comes") {
+  watch();
+  const std::string longer(60, 'x');  // than names that are remembered
+  for (int i = 0; i < 3; ++i) {
+    push("prefill", &other_domain), pop(&other_domain);
+    push("prefiil"), pop();
+    CHECK(taken().empty());
+    push("prefill"), pop();
+    push("execute_context_7(7)_generation_0(0)", &empty_domain), pop(&empty_domain);
+    push(("step " + longer).c_str()), pop();
+    push(longer.c_str()), pop();
+    CHECK(taken() == Told{"+prefill", "-", "+execute_context_7(7)_generation_0(0)", "-", "+step " + longer, "-"});
+  }
+}
+
 TEST_CASE("stage watch: the whole name in its domain, or both in one without a domain") {
   watch();
   for (const char* name : {"prefill", "decode_all"}) {

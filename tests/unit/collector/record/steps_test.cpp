@@ -35,6 +35,18 @@ TEST_CASE("recorded steps: marks of other words and domains are no steps") {
   CHECK_FALSE(is_step_mark({nullptr, &llm}));
 }
 
+TEST_CASE("recorded steps: collectives are those that NCCL marks, and no sends and groups") {
+  const Text nccl = text_of("NCCL"), other = text_of("NCCI"), reduce = text_of("ncclAllReduce"), gather = text_of("ncclAllGather"),
+             send = text_of("ncclSend"), group = text_of("ncclGroupEnd"), init = text_of("ncclCommInitRank"),
+             longer = text_of("ncclReduce2");
+  CHECK(is_collective({&reduce, &nccl}));
+  CHECK(is_collective({&gather, &nccl}));
+  for (const Text* name : {&send, &group, &init, &longer}) CHECK_FALSE(is_collective({name, &nccl}));
+  CHECK_FALSE(is_collective({&reduce, &other}));
+  CHECK_FALSE(is_collective({&reduce, nullptr}));
+  CHECK_FALSE(is_collective({nullptr, &nccl}));
+}
+
 TEST_CASE("recorded steps: names of vLLM and SGLang tell how many requests are in the batch") {
   CHECK(requests_of("execute_context_2(512)_generation_6(6)") == 8);
   CHECK(requests_of("execute_context_0(0)_generation_31(31)") == 31);

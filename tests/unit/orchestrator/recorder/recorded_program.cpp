@@ -4,6 +4,9 @@
 //   unmarked  steps have no marks                    quiet     nothing at all
 //   forks     every 20th step makes a child that records a range and ends
 //   busy      steps do nothing but that
+//   hangs     a step takes 2.5 s, and launches all the time
+//   nccl      each step calls three collectives, as NCCL marks them
+//   ahead     a child calls one collective before its first step; "stage": four in each step, as another stage of a pipeline
 //   small     batches of 2 requests, in place of 8; from the 100th step on of 8
 #include <chrono>
 #include <cstdio>
@@ -55,6 +58,23 @@ void fork_once() {
   waitpid(child, nullptr, 0);
 }
 
+void push(nvtxDomainHandle_t domain, const char* name) {
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = sizeof event;
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = name;
+  nvtxDomainRangePushEx(domain, &event);
+}
+
+void call_collectives(int count) {
+  static nvtxDomainHandle_t nccl = nvtxDomainCreateA("NCCL");
+  for (int i = 0; i < count; ++i) {
+    push(nccl, "ncclAllReduce");
+    nvtxDomainRangePop(nccl);
+  }
+}
+
 void make_steps(milliseconds time, const std::set<std::string>& words) {
   nvtxDomainHandle_t engine = nvtxDomainCreateA("engine");
   const Clock::time_point end = Clock::now() + time;
@@ -62,13 +82,11 @@ void make_steps(milliseconds time, const std::set<std::string>& words) {
     const int batch = words.contains("small") && i < 100 ? 2 : 8;
     if (!words.contains("unmarked")) nl::nvtx::mark(("step index=" + std::to_string(i) + " requests=" + requests(batch)).c_str());
     const std::string name = "execute_context_0(0)_generation_" + std::to_string(batch) + "(" + std::to_string(batch) + ")";
-    nvtxEventAttributes_t event{};
-    event.version = NVTX_VERSION;
-    event.size = sizeof event;
-    event.messageType = NVTX_MESSAGE_TYPE_ASCII;
-    event.message.ascii = name.c_str();
-    nvtxDomainRangePushEx(engine, &event);
+    push(engine, name.c_str());
+    if (words.contains("nccl")) call_collectives(words.contains("stage") ? 4 : 3);
     if (launch != nullptr && !(words.contains("idle") && i % 2 == 1)) launch("_Z4gemmPf", batch, 7, 0, 1);
+    for (int rest = words.contains("hangs") ? 250 : 0; rest > 0; --rest, std::this_thread::sleep_for(milliseconds(10)))
+      if (launch != nullptr) launch("_Z4gemmPf", batch, 7, 0, 1);
     const bool slow = words.contains("slow") && i % 40 == 39;
     if (!words.contains("busy")) std::this_thread::sleep_for(slow ? microseconds(40'000) : microseconds(2'000));
     nvtxDomainRangePop(engine);
@@ -91,8 +109,11 @@ int main(int count, char** arguments) {
     execve(arguments[0], next, none);
     _exit(98);
   }
+  const bool stage = words.erase("stage") > 0;
   if (words.contains("child") && (child = fork()) == 0) {
+    if (stage) words.insert("stage");
     launch = nullptr;  // CUDA is the parent's
+    if (words.contains("ahead")) call_collectives(1);
     make_steps(time, words);
     std::exit(0);
   }

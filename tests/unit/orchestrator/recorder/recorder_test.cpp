@@ -128,6 +128,15 @@ std::size_t ranges_between(const Trace& trace, std::string_view begins, Ns from_
   }));
 }
 
+// Of one process, from the beginning of its window to the end.
+std::size_t steps_of(const Trace& trace, const WindowProcess& process) {
+  return static_cast<std::size_t>(std::count_if(trace.ranges.begin(), trace.ranges.end(), [&](const Range& range) {
+    const Ns start_ns = range.start_ns + *trace.monotonic_start_ns;
+    return trace.processes[trace.threads[range.thread].process].pid == static_cast<std::uint32_t>(process.pid) &&
+           trace.strings[range.name].starts_with("execute_") && start_ns >= *process.opened_ns && start_ns < *process.closed_ns;
+  }));
+}
+
 std::set<std::string> step_marks(const Trace& trace) {
   std::set<std::string> texts;
   for (const Mark& mark : trace.marks)
@@ -147,7 +156,7 @@ TEST_CASE("recorder: a window has its steps, their kernels, and the ranges of be
   CHECK(steps.steps == 20);
   CHECK(steps.idle_steps == 0);
   CHECK(steps.launches == 20);
-  CHECK(window.opening == WindowOpening::kStep);
+  CHECK(window.opening == WindowOpening::kMark);
   REQUIRE(steps.first_step);
   CHECK(*steps.first_step > 0);
 
@@ -294,6 +303,68 @@ TEST_CASE("recorder: a program that ends in a window closes it") {
   CHECK(trace.kernels.size() >= steps.steps);
 }
 
+TEST_CASE("recorder: a step that does not end in its window is said, with what was launched") {
+  Recorded program("20000 hangs");
+  WindowRequest request = of_steps(20);
+  request.most_ns = 100'000'000;
+  const Window window = window_of(program, request);
+  const WindowProcess& steps = process(window, program.pid());
+  CHECK(steps.trouble.empty());
+  CHECK(steps.steps == 0);
+  REQUIRE(steps.closed_ns);
+  CHECK(*steps.closed_ns - *steps.opened_ns < 2'000'000'000);  // it is closed all the same
+  const std::vector<Remark> remarks = remarks_on(window);
+  REQUIRE(remarks.size() == 1);
+  CHECK(remarks[0].code == Code::kNoStepEnded);
+  CHECK(remarks[0].details[0] == fmt::format("{} launches", window.launches()));
+  CHECK(parsers::read_collector_traces(window.files()).kernels.size() > 50);
+}
+
+TEST_CASE("recorder: only a window in which work was launched and no step ended is said to have none") {
+  WindowProcess hangs;
+  hangs.has_steps = true;
+  hangs.launches = 1;
+  hangs.opened_ns = 10;
+  hangs.closed_ns = 5'000'010;
+  Window window;
+  window.processes = {hangs};
+  REQUIRE(remarks_on(window).size() == 1);
+  CHECK(remarks_on(window)[0].details == std::vector<std::string>{"1 launch", "5"});
+  window.processes[0].steps = 1;
+  CHECK(remarks_on(window).empty());
+  window.processes = {hangs};
+  window.processes[0].idle_steps = 1;
+  CHECK(remarks_on(window).empty());
+  window.processes = {hangs};
+  window.processes[0].launches = 0;  // nothing ran: that is another thing to say
+  CHECK(remarks_on(window).empty());
+  window.processes = {hangs};
+  window.processes[0].has_steps = false;
+  CHECK(remarks_on(window).empty());
+}
+
+TEST_CASE("recorder: a process that is stopped in a window costs the window of the other nothing") {
+  Recorded program("60000 child");
+  REQUIRE(within(milliseconds(5'000), [&] { return program.recorder().pids.size() == 2; }));
+  const std::vector<int> pids = program.recorder().pids;
+  const int child = pids[0] == program.pid() ? pids[1] : pids[0];
+  std::this_thread::sleep_for(milliseconds(200));
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(milliseconds(600));
+    kill(child, SIGSTOP);
+  });
+  WindowRequest request = of_steps(0);
+  request.most_ns = 1'000'000'000;
+  const Window window = window_of(program, request);
+  stopper.join();
+  kill(child, SIGKILL);
+  CHECK(process(window, child).trouble == "it did not say that its window is closed");
+  CHECK(process(window, program.pid()).trouble.empty());
+  CHECK(process(window, program.pid()).steps > 100);
+  const Trace trace = parsers::read_collector_traces(window.files());
+  CHECK(trace.processes.size() == 2);  // what the stopped one had written is there
+}
+
 TEST_CASE("recorder: a process that is stopped does not hold up the others") {
   Recorded program("20000 child");
   REQUIRE(within(milliseconds(5'000), [&] { return program.recorder().pids.size() == 2; }));
@@ -313,10 +384,49 @@ TEST_CASE("recorder: a child of fork records by itself, and both open at the sam
   std::this_thread::sleep_for(milliseconds(200));
   const Window window = window_of(program, of_steps(10));
   REQUIRE(window.processes.size() == 2);
-  CHECK(window.opening == WindowOpening::kStep);
+  CHECK(window.opening == WindowOpening::kMark);
   CHECK(window.processes[0].first_step == window.processes[1].first_step);
   const Trace trace = parsers::read_collector_traces(window.files());
   CHECK(trace.processes.size() == 2);
+  // One clock for both: the steps of each lie between the times that it said, to the nanosecond.
+  for (const WindowProcess& each : window.processes) CHECK(steps_of(trace, each) == 10);
+}
+
+TEST_CASE("recorder: steps without a mark open at the same number of collectives") {
+  Recorded program("20000 child unmarked nccl");
+  REQUIRE(within(milliseconds(5'000), [&] { return program.recorder().pids.size() == 2; }));
+  std::this_thread::sleep_for(milliseconds(200));
+  for (const bool waits : {false, true}) {
+    WindowRequest request = of_steps(10);
+    if (waits) request.min_batch = 8;
+    const Window window = window_of(program, request);
+    REQUIRE(window.processes.size() == 2);
+    CHECK(window.opening == WindowOpening::kCollective);
+    REQUIRE(window.processes[0].first_collective);
+    CHECK(window.processes[0].first_collective == window.processes[1].first_collective);
+    CHECK(*window.processes[0].first_collective % 3 == 0);
+    CHECK_FALSE(window.processes[0].first_step);
+    CHECK(window_json(window, request).find("\"opened_by\": \"collective\"") != std::string::npos);
+    // The step before the window's first has called the last of them, in either process.
+    const Trace trace = parsers::read_collector_traces(window.files());
+    for (const WindowProcess& each : window.processes) {
+      CHECK(each.steps == 10);
+      CHECK(ranges_between(trace, "ncclAllReduce", *each.opened_ns, INT64_MAX) >= 30);
+    }
+  }
+}
+
+TEST_CASE("recorder: processes that do not call the same collectives open at one time, and it is said") {
+  for (const char* words : {"ahead", "stage"}) {
+    INFO(words);
+    Recorded program(std::string("20000 child unmarked nccl ") + words);
+    REQUIRE(within(milliseconds(5'000), [&] { return program.recorder().pids.size() == 2; }));
+    std::this_thread::sleep_for(milliseconds(400));
+    const Window window = window_of(program, of_steps(5));
+    REQUIRE(window.processes.size() == 2);
+    CHECK(window.opening == WindowOpening::kTime);
+    for (const WindowProcess& each : window.processes) CHECK(each.steps == 5);
+  }
 }
 
 TEST_CASE("recorder: children that come and go in a window take nothing of it away") {
@@ -392,6 +502,55 @@ TEST_CASE("recorder: who was killed leaves its ring, and is found no more") {
   CHECK_FALSE(program.ring().empty());
   CHECK(parsers::read_collector_traces(program.ring()).ranges.size() > 10);
   CHECK_THROWS_AS(program.recorder(), Error);
+}
+
+TEST_CASE("recorder: a child whose parent was killed goes on, is found and has windows") {
+  Recorded program("20000 child");
+  REQUIRE(within(milliseconds(5'000), [&] { return program.recorder().pids.size() == 2; }));
+  const pid_t parent = program.pid();
+  const std::vector<int> pids = program.recorder().pids;
+  const int child = pids[0] == parent ? pids[1] : pids[0];
+  program.end(SIGKILL);
+  const Recorder left = program.recorder();
+  CHECK(left.pids == std::vector<int>{child});
+  CHECK_FALSE(fs::exists(program.folder() / fmt::format("{}.sock", parent)));
+  const Window window = take_window(left, of_steps(5), {});
+  CHECK(process(window, child).steps == 5);
+  kill(child, SIGKILL);
+}
+
+TEST_CASE("recorder: a client that goes away before its window opens leaves the program free") {
+  Recorded program("20000");
+  {
+    ProcessLink link(program.folder(), program.pid());
+    link.send("arm window=gone steps=5");
+    CHECK(within(milliseconds(2'000), [&] {
+      const auto line = link.next();
+      return line && line->says == RecorderSays::kArmed;
+    }));
+  }
+  REQUIRE(within(milliseconds(2'000), [&] { return !fs::exists(program.folder() / "windows" / "gone"); }));
+  CHECK(window_of(program, of_steps(5)).steps() == 5);
+}
+
+TEST_CASE("recorder: a window goes on to its end where the client goes away meanwhile") {
+  Recorded program("20000");
+  std::this_thread::sleep_for(milliseconds(100));
+  {
+    ProcessLink link(program.folder(), program.pid());
+    link.send("arm window=left steps=200");
+    link.send("open");
+    CHECK(within(milliseconds(5'000), [&] {
+      const auto line = link.next();
+      return line && line->says == RecorderSays::kOpened;
+    }));
+  }
+  CHECK_THROWS_AS(window_of(program, of_steps(5)), Error);  // it is open
+  std::this_thread::sleep_for(milliseconds(1'500));
+  CHECK(window_of(program, of_steps(5)).steps() == 5);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(program.folder() / "windows" / "left")) files.push_back(entry.path());
+  CHECK(parsers::read_collector_traces(files).kernels.size() >= 200);
 }
 
 TEST_CASE("recorder: a signal takes a window, too") {

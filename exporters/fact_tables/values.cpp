@@ -7,7 +7,6 @@
 #include <cstdio>
 
 #include "exporters/fact_tables/table.h"
-#include "model/time.h"
 
 namespace nl::exporters::fact_tables {
 namespace {
@@ -50,11 +49,14 @@ Value time_of(const std::string& rfc3339) {
 }
 
 std::string time_text(std::int64_t epoch_us) {
-  constexpr std::int64_t kSecond = 1'000'000;
-  const std::int64_t fraction = ((epoch_us % kSecond) + kSecond) % kSecond;
-  std::string text = utc_text((epoch_us - fraction) * 1000);
-  if (fraction != 0) text.insert(text.size() - 1, fmt::format(".{:06d}", fraction));
-  return text;
+  const std::chrono::sys_time<std::chrono::microseconds> time{std::chrono::microseconds(epoch_us)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  const auto fraction = clock.subseconds().count();
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{}Z", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     fraction != 0 ? fmt::format(".{:06}", fraction) : "");
 }
 
 }  // namespace nl::exporters::fact_tables

@@ -166,7 +166,8 @@ TEST_CASE("fact tables: times of RFC 3339 to microseconds and back") {
     INFO(wrong);
     CHECK(time_of(wrong) == kNull);
   }
-  for (const char* text : {"2026-11-15T01:02:03Z", "2026-11-15T01:02:03.250000Z", "1969-12-31T23:59:59.000001Z"})
+  for (const char* text : {"2026-11-15T01:02:03Z", "2026-11-15T01:02:03.250000Z", "1969-12-31T23:59:59.000001Z",
+                           "9999-12-31T23:59:59.999999Z", "0001-01-01T00:00:00Z"})
     CHECK(time_text(std::get<std::int64_t>(time_of(text))) == text);
 }
 

@@ -15,18 +15,19 @@ namespace nl::cli {
 namespace {
 
 namespace fact_tables = exporters::fact_tables;
-using fact_tables::Format;
 
 struct FactsFlags {
   std::vector<std::string> runs, sets;
-  Format format = Format::kParquet;
+  fact_tables::Format format = fact_tables::Format::kParquet;
   std::string out, ledger, model;
   bool replace = false, schema = false, json = false;
 };
 
-std::map<std::string, Format> formats() {
-  std::map<std::string, Format> by_key;
-  for (const Format format : {Format::kParquet, Format::kArrow, Format::kCsv, Format::kSqlite}) by_key.emplace(key_of(format), format);
+std::map<std::string, fact_tables::Format> formats() {
+  std::map<std::string, fact_tables::Format> by_key;
+  for (const fact_tables::Format format :
+       {fact_tables::Format::kParquet, fact_tables::Format::kArrow, fact_tables::Format::kCsv, fact_tables::Format::kSqlite})
+    by_key.emplace(key_of(format), format);
   return by_key;
 }
 
@@ -38,7 +39,7 @@ int print_tables(const FactsFlags& flags) {
 // That of the first run that was skipped.
 int status_of(const runs::Facts& facts) { return facts.skipped.empty() ? 0 : exit_status_of(facts.skipped.front().error.kind); }
 
-nlohmann::ordered_json facts_json(const runs::Facts& facts, Format format) {
+nlohmann::ordered_json facts_json(const runs::Facts& facts, fact_tables::Format format) {
   auto tables = nlohmann::ordered_json::array(), skipped = nlohmann::ordered_json::array();
   for (const runs::FactsTable& written : facts.tables) {
     tables.push_back(table_json(*written.table));

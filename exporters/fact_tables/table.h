@@ -18,8 +18,8 @@
 // function that reads it: all formats, the schema of --json and the tables of docs/facts.md come from that.
 namespace nl::exporters::fact_tables {
 
-// Of the tables: the second number rises with a new column, the first where a column goes or means something else.
-inline constexpr const char* kFactsVersion = "1.0.0";
+// Of the tables: it rises where a column goes or means something else, not with a new one.
+inline constexpr const char* kFactsVersion = "1";
 inline constexpr const char* kVersionKey = "nl_stage.facts_version";  // beside it in files that have room for both
 
 enum class Type : std::uint8_t { kInteger, kReal, kText, kBoolean, kTime };  // kTime: microseconds since 1970, UTC
@@ -79,11 +79,9 @@ Value time_of(const std::string& rfc3339);   // "2026-11-15T01:02:03.250Z"
 
 std::string time_text(std::int64_t epoch_us);  // the way back
 
-// The tables with their columns: for docs/facts.md, for a terminal, as JSON, and schema/facts.schema.json.
-std::string tables_markdown();
+// The tables with their columns: for a terminal, and as JSON.
 std::string tables_text(std::size_t width);
 std::string listing_json();                             // {facts_version, tables}
 nlohmann::ordered_json table_json(const Table& table);  // {name, help, columns: [{name, type, unit, help}]}
-std::string json_schema();
 
 }  // namespace nl::exporters::fact_tables

@@ -10,23 +10,23 @@ namespace nl::runs {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace exporters::fact_tables;
+namespace fact_tables = exporters::fact_tables;
 
 constexpr const char* kSqliteFile = "facts.sqlite";
 
 // A file for every table.
 class FilePerTable : public FactsFiles {
  public:
-  FilePerTable(Format format, const fs::path& folder) : names_(names_of_facts(format, folder)) {
+  FilePerTable(fact_tables::Format format, const fs::path& folder) : names_(names_of_facts(format, folder)) {
     for (std::size_t i = 0; i < names_.size(); ++i) {
       WholeFile& file = *files_.emplace_back(std::make_unique<WholeFile>(names_[i]));
-      const Table& table = tables()[i];
-      streams_.emplace_back(table, writer_of(format, table, [&file](std::string_view bytes) { file.append(bytes); }));
+      const fact_tables::Table& table = fact_tables::tables()[i];
+      streams_.emplace_back(table, fact_tables::writer_of(format, table, [&file](std::string_view bytes) { file.append(bytes); }));
     }
   }
   // None appears before all of them are complete.
   std::vector<FactsTable> commit() override {
-    for (TableStream& stream : streams_) stream.finish();
+    for (fact_tables::TableStream& stream : streams_) stream.finish();
     std::vector<FactsTable> written;
     for (std::size_t i = 0; i < files_.size(); ++i) {
       files_[i]->commit();
@@ -54,12 +54,12 @@ class OneSqliteFile : public FactsFiles {
  public:
   explicit OneSqliteFile(const fs::path& folder)
       : name_(folder / kSqliteFile), unfinished_(name_), facts_(std::in_place, unfinished_.path) {
-    for (const Table& table : tables()) streams_.emplace_back(table, facts_->writer(table));
+    for (const fact_tables::Table& table : fact_tables::tables()) streams_.emplace_back(table, facts_->writer(table));
   }
   ~OneSqliteFile() override { streams_.clear(); }
   std::vector<FactsTable> commit() override {
     std::vector<FactsTable> written;
-    for (TableStream& stream : streams_) {
+    for (fact_tables::TableStream& stream : streams_) {
       stream.finish();
       written.push_back({&stream.table(), name_, stream.rows()});
     }
@@ -75,25 +75,25 @@ class OneSqliteFile : public FactsFiles {
  private:
   const fs::path name_;
   const UnfinishedFile unfinished_;
-  std::optional<SqliteFacts> facts_;
+  std::optional<fact_tables::SqliteFacts> facts_;
 };
 
 }  // namespace
 
 void FactsFiles::add(const Run& run) {
   const WorkloadIdentity identity = identity_of(run);
-  for (TableStream& stream : streams_) stream.add(run, identity);
+  for (fact_tables::TableStream& stream : streams_) stream.add(run, identity);
 }
 
-std::vector<fs::path> names_of_facts(Format format, const fs::path& folder) {
-  if (format == Format::kSqlite) return {folder / kSqliteFile};
+std::vector<fs::path> names_of_facts(fact_tables::Format format, const fs::path& folder) {
+  if (format == fact_tables::Format::kSqlite) return {folder / kSqliteFile};
   std::vector<fs::path> names;
-  for (const Table& table : tables()) names.push_back(folder / (table.name + "." + std::string(key_of(format))));
+  for (const fact_tables::Table& table : fact_tables::tables()) names.push_back(folder / (table.name + "." + std::string(key_of(format))));
   return names;
 }
 
-std::unique_ptr<FactsFiles> make_facts_files(Format format, const fs::path& folder) {
-  if (format == Format::kSqlite) return std::make_unique<OneSqliteFile>(folder);
+std::unique_ptr<FactsFiles> make_facts_files(fact_tables::Format format, const fs::path& folder) {
+  if (format == fact_tables::Format::kSqlite) return std::make_unique<OneSqliteFile>(folder);
   return std::make_unique<FilePerTable>(format, folder);
 }
 

@@ -57,7 +57,8 @@ def check_crafted(folder):
 def check_of_runs(folder):
     environment = os.environ | {'NL_STAGE_LEDGER': 'off'}
     for table_format in ('csv', 'arrow', 'sqlite', 'parquet'):
-        done = subprocess.run([NL_STAGE, 'facts', *RUNS, '--format', table_format, '--out', folder, '--json'], capture_output=True, text=True, env=environment, check=False)
+        words = [NL_STAGE, 'facts', *RUNS, '--format', table_format, '--out', folder, '--json']
+        done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
         check(done.returncode, 0, f'facts --format {table_format}: {done.stderr}')
         facts = json.loads(done.stdout)
         check(facts['runs'], len(RUNS), 'runs')

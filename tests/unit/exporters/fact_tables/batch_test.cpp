@@ -5,10 +5,7 @@
 #include "tests/catch.h"
 #include "tests/unit/exporters/fact_tables/crafted_table.h"
 
-using namespace nl::exporters::fact_tables;
-using nl::test::run_of_rows;
-using nl::test::table_of;
-
+namespace nl::exporters::fact_tables::test {
 namespace {
 
 Batch batch_of(const Table& table, std::size_t rows) {
@@ -92,3 +89,5 @@ TEST_CASE("fact tables batch: without rows nothing is written but the ends") {
   CHECK(none.batches == 0);
   CHECK(none.finished);
 }
+
+}  // namespace nl::exporters::fact_tables::test

@@ -4,12 +4,10 @@
 
 #include "exporters/fact_tables/writer.h"
 
-namespace nl::test {
+namespace nl::exporters::fact_tables::test {
 
 // A table of one column, and as many rows as the run has iterations; `value` makes them from the number of the row.
-inline exporters::fact_tables::Table table_of(exporters::fact_tables::Type type,
-                                              std::function<exporters::fact_tables::Value(std::size_t)> value) {
-  using namespace exporters::fact_tables;
+inline Table table_of(Type type, std::function<Value(std::size_t)> value) {
   return {"crafted",
           "a row",
           {{"value", type, "", "a value", [value = std::move(value)](const Row& row) { return value(row.number); }}},
@@ -25,8 +23,7 @@ inline Run run_of_rows(std::size_t rows) {
 }
 
 // The file of a table with so many rows.
-inline std::string file_of(exporters::fact_tables::Format format, const exporters::fact_tables::Table& table, std::size_t rows) {
-  using namespace exporters::fact_tables;
+inline std::string file_of(Format format, const Table& table, std::size_t rows) {
   std::string file;
   TableStream stream(table, writer_of(format, table, [&file](std::string_view bytes) { file += bytes; }));
   stream.add(run_of_rows(rows), {});
@@ -34,4 +31,4 @@ inline std::string file_of(exporters::fact_tables::Format format, const exporter
   return file;
 }
 
-}  // namespace nl::test
+}  // namespace nl::exporters::fact_tables::test

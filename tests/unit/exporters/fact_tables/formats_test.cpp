@@ -8,11 +8,8 @@
 
 // The bytes of the formats; tests/tables reads files of them with the readers of others.
 
-using namespace nl::exporters::fact_tables;
-using nl::test::file_of;
-using nl::test::table_of;
+namespace nl::exporters::fact_tables::test {
 using namespace std::string_literals;
-
 namespace {
 
 std::uint32_t number_at(const std::string& bytes, std::size_t at) {
@@ -95,7 +92,7 @@ TEST_CASE("fact tables sqlite: all tables in one file, with null where nothing i
   {
     SqliteFacts facts(path);
     TableStream stream(table, facts.writer(table));
-    stream.add(nl::test::run_of_rows(9), {});
+    stream.add(run_of_rows(9), {});
     stream.finish();
     facts.finish();
   }
@@ -105,3 +102,5 @@ TEST_CASE("fact tables sqlite: all tables in one file, with null where nothing i
   CHECK(database.execAndGet("SELECT sum(value) FROM crafted").getInt() == 1 + 2 + 4 + 5 + 7 + 8);
   CHECK_THROWS_AS(SqliteFacts(folder / "nowhere/facts.sqlite"), nl::Error);
 }
+
+}  // namespace nl::exporters::fact_tables::test

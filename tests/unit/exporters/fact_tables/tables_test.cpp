@@ -3,11 +3,11 @@
 
 #include "exporters/fact_tables/table.h"
 #include "tests/unit/exporters/every_value_run.h"
+#include "tests/unit/exporters/fact_tables/described.h"
 #include "tests/unit/exporters/sample_run.h"
 #include "tests/unit/golden.h"
 
-using namespace nl::exporters::fact_tables;
-
+namespace nl::exporters::fact_tables::test {
 namespace {
 
 struct ReadRow {
@@ -187,7 +187,7 @@ TEST_CASE("fact tables: the listings have every table and column") {
 }
 
 TEST_CASE("fact tables: schema/facts.schema.json is what the declared columns make of it", "[golden]") {
-  nl::test::check_golden(NL_SOURCE_ROOT "/schema/facts.schema.json", json_schema());
+  nl::test::check_golden(NL_SOURCE_ROOT "/schema/facts.schema.json", facts_schema());
 }
 
 TEST_CASE("fact tables: docs/facts.md has the tables as they are", "[golden]") {
@@ -195,5 +195,7 @@ TEST_CASE("fact tables: docs/facts.md has the tables as they are", "[golden]") {
   const std::size_t begin = page.find("<!-- tables -->\n"), end = page.find("<!-- end of tables -->");
   REQUIRE(begin < end);
   REQUIRE(end != std::string::npos);
-  nl::test::check_golden(file, page.substr(0, page.find('\n', begin) + 1) + tables_markdown() + page.substr(end));
+  nl::test::check_golden(file, page.substr(0, page.find('\n', begin) + 1) + facts_markdown() + page.substr(end));
 }
+
+}  // namespace nl::exporters::fact_tables::test

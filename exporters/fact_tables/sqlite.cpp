@@ -72,7 +72,7 @@ class SqliteWriter : public Writer {
 // Made in one go: a file that was not finished is made again, so nothing has to be kept for undoing it.
 struct SqliteFacts::Parts {
   explicit Parts(const std::filesystem::path& path) : file(path), database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
-    database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN");
+    database.exec("PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN");
   }
   const std::filesystem::path file;
   SQLite::Database database;

@@ -36,8 +36,11 @@ class FilePerTable : public FactsFiles {
   }
 
  private:
+  std::vector<fact_tables::TableStream>& streams() override { return streams_; }
+
   const std::vector<fs::path> names_;
   std::vector<std::unique_ptr<WholeFile>> files_;
+  std::vector<fact_tables::TableStream> streams_;
 };
 
 // A name for a file that another library writes, which goes with its owner.
@@ -56,7 +59,6 @@ class OneSqliteFile : public FactsFiles {
       : name_(folder / kSqliteFile), unfinished_(name_), facts_(std::in_place, unfinished_.path) {
     for (const fact_tables::Table& table : fact_tables::tables()) streams_.emplace_back(table, facts_->writer(table));
   }
-  ~OneSqliteFile() override { streams_.clear(); }
   std::vector<FactsTable> commit() override {
     std::vector<FactsTable> written;
     for (fact_tables::TableStream& stream : streams_) {
@@ -73,16 +75,19 @@ class OneSqliteFile : public FactsFiles {
   }
 
  private:
+  std::vector<fact_tables::TableStream>& streams() override { return streams_; }
+
   const fs::path name_;
   const UnfinishedFile unfinished_;
   std::optional<fact_tables::SqliteFacts> facts_;
+  std::vector<fact_tables::TableStream> streams_;  // go before it does
 };
 
 }  // namespace
 
 void FactsFiles::add(const Run& run) {
   const WorkloadIdentity identity = identity_of(run);
-  for (fact_tables::TableStream& stream : streams_) stream.add(run, identity);
+  for (fact_tables::TableStream& stream : streams()) stream.add(run, identity);
 }
 
 std::vector<fs::path> names_of_facts(fact_tables::Format format, const fs::path& folder) {

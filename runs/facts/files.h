@@ -14,8 +14,8 @@ class FactsFiles {
   void add(const Run& run);
   virtual std::vector<FactsTable> commit() = 0;
 
- protected:
-  std::vector<exporters::fact_tables::TableStream> streams_;
+ private:
+  virtual std::vector<exporters::fact_tables::TableStream>& streams() = 0;
 };
 
 std::unique_ptr<FactsFiles> make_facts_files(exporters::fact_tables::Format format, const std::filesystem::path& folder);

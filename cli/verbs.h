@@ -20,6 +20,7 @@ void add_completion(CLI::App& app, std::function<int()>& action);
 void add_doctor(CLI::App& app, std::function<int()>& action);
 void add_explain(CLI::App& app, std::function<int()>& action);
 void add_export(CLI::App& app, std::function<int()>& action);
+void add_facts(CLI::App& app, std::function<int()>& action);
 void add_fingerprint(CLI::App& app, std::function<int()>& action);
 void add_gate(CLI::App& app, std::function<int()>& action);
 void add_help(CLI::App& app, std::function<int()>& action);
@@ -64,7 +65,7 @@ inline std::vector<VerbGroup> verbs_by_group() {
           {"Read", {add_report, add_query, add_explain, add_whatif, add_stats, add_fingerprint, add_validate}},
           {"Compare", {add_try, add_bisect, add_nodes, add_trends}},
           {"Remember", {add_ls, add_tag, add_note, add_rm, add_record}},
-          {"Teams", {add_suite, add_gate, add_export, add_import_bundle, add_serve, add_mcp}},
+          {"Teams", {add_suite, add_gate, add_export, add_import_bundle, add_facts, add_serve, add_mcp}},
           {"Help", {add_help, add_schema, add_completion}},
           {"", {add_manual, add_session, add_calibrate}}};
 }

@@ -28,11 +28,6 @@ Run run_of_captures(const fs::path& path, const Config& config, Launcher& launch
   return import_run(request, launcher);
 }
 
-Run run_of(const std::string& name, const CompareRequest& request, Launcher& launcher) {
-  const FoundRun found = find_run(name, request.ledger);
-  return found.place == RunPlace::kCapture ? run_of_captures(found.path, request.config, launcher) : read_found(found);
-}
-
 // A bundle, its copies and the ledger's record have one id. What was imported twice has two, and the same digests.
 bool same_run(const Run& a, const Run& b) {
   if (!a.run_id.empty() && a.run_id == b.run_id) return true;
@@ -70,12 +65,17 @@ NamedRuns runs_named(const std::vector<std::string>& names, const CompareRequest
   NamedRuns named;
   for (const std::string& name : names) {
     const Activity reading("reading " + name);
-    named.add(run_of(name, request, launcher));
+    named.add(run_or_captures(name, request.config, request.ledger, launcher));
   }
   return named;
 }
 
 }  // namespace
+
+Run run_or_captures(const std::string& name, const Config& config, const std::string& ledger, Launcher& launcher) {
+  const FoundRun found = find_run(name, ledger);
+  return found.place == RunPlace::kCapture ? run_of_captures(found.path, config, launcher) : read_found(found);
+}
 
 Comparison compare_sides(const CompareRequest& request, Launcher& launcher) {
   const Interrupts interrupts;

@@ -13,6 +13,10 @@
 
 namespace nl::runs {
 
+// A run as the verbs that read captures, too, take it: captures are analysed as `import` does it, and nothing of that is kept. Throws
+// Error(kInput) for a name that is nothing of that.
+Run run_or_captures(const std::string& name, const Config& config, const std::string& ledger, Launcher& launcher);
+
 // One or several of each side. Each is a bundle's folder, a run.json, captures that `import` reads, or a name of the ledger.
 struct CompareRequest {
   std::vector<std::string> a, b;

@@ -90,6 +90,7 @@ TEST_CASE("json: every verb that reads a file says what is wrong with it") {
                                   {"note", none, "x"},
                                   {"rm", none},
                                   {"record", none},
+                                  {"facts", none},
                                   {"trends", "tpot_ms"},
                                   {"export", none, "-o", none + ".nlz"},
                                   {"import-bundle", none}};
@@ -121,6 +122,7 @@ TEST_CASE("json: every verb that needs no GPU answers with one object") {
                                   {"tag", "last", "x"},
                                   {"note", "last", "x"},
                                   {"record", bundle},
+                                  {"facts", bundle, "--out", (scene.path / "facts").string()},
                                   {"trends", "gpu_busy_share"},
                                   {"export", "last", "-o", bundle + ".nlz"},
                                   {"import-bundle", bundle + ".nlz", "--out", (scene.path / "unpacked").string()},

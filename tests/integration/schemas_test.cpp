@@ -64,6 +64,9 @@ void check_several_runs(Scene& scene, Checked& checked, const std::string& bundl
   checked.printed({"fingerprint", bundle});
   checked.printed({"fingerprint", other, "--to", bundle, "--kernels"});
   checked.printed({"fingerprint", "search", bundle}, "fingerprint-search");
+  checked.printed({"facts", bundle, other, "--format", "csv", "--out", (scene.path / "facts").string()});
+  checked.printed({"facts", bundle, "/etc/passwd", "--out", (scene.path / "some").string()}, "", 3);
+  checked.printed({"facts", "--schema"});
   checked.printed({"trends", "gpu_busy_share"});
   checked.printed({"trends", "gpu_busy_share", "--by", "commit"});
   checked.printed({"export", "last", bundle, "-o", archive, "--redact", "host"});

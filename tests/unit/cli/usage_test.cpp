@@ -148,6 +148,7 @@ TEST_CASE("cli usage: a flag or an argument that is missing, lacks its value or 
        "--format",
        "one of: table, csv, json"},
       {{"export", "last", "-o", "x.nlz", "--redact", "host,all"}, "'all' is no value of --redact", "--redact", "one of: host, paths"},
+      {{"facts", "last", "-f", "orc"}, "'orc' is no value of --format", "--format", "one of: parquet, arrow, csv, sqlite"},
       {{"trends", "tpot_ms", "--by", "comit"}, "'comit' is no value of --by", "--by", "one of: date, commit"},
       {{"doctor", "--json=maybe"}, "--json takes no value", "--json", "write --json alone"},
       {{"doctor", "-c", "light", "--config", "deep"}, "--config is given 2 times", "--config", "give it once"},

@@ -16,7 +16,7 @@ const RankEntry* rank_of(const std::vector<RankEntry>& ranks, std::uint32_t pid)
 std::string gpu_name(const std::vector<RankEntry>& ranks, std::int32_t device, std::uint32_t pid) {
   if (pid == 0) return fmt::format("GPU {}", device);
   const RankEntry* rank = rank_of(ranks, pid);
-  if (rank == nullptr) return fmt::format("GPU {} (process {})", device, pid);
+  if (rank == nullptr || !number_known(*rank)) return fmt::format("GPU {} (process {})", device, pid);
   return fmt::format("GPU {} (rank {}, process {})", device, rank->rank, pid);
 }
 

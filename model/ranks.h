@@ -49,6 +49,9 @@ struct RankEntry {
 // The rank that a process is of; nullptr: none.
 const RankEntry* rank_of(const std::vector<RankEntry>& ranks, std::uint32_t pid);
 
+// False where processes of one capture were only counted.
+inline bool number_known(const RankEntry& rank) { return rank.source != RankSource::kOrder || !rank.file.empty(); }
+
 // "GPU 0", "GPU 0 (process 4242)", "GPU 1 (rank 1, process 4242)"
 std::string gpu_name(const std::vector<RankEntry>& ranks, std::int32_t device, std::uint32_t pid);
 

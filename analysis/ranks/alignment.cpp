@@ -39,19 +39,79 @@ bool same_collectives(const Track& first, const Track& second, std::ptrdiff_t sh
   return true;
 }
 
-// How much later the second clock is at each end, by the second clock.
-std::vector<std::pair<double, double>> ends_apart(const Track& first, const Track& second, std::ptrdiff_t shift, std::size_t most) {
+// The ends of one collective by two clocks.
+struct EndPair {
+  double second_ns = 0;   // by the second clock
+  double apart_ns = 0;    // how much later the second clock is
+  double arrived_ns = 0;  // how much later the second one's start is by its clock
+};
+
+std::vector<EndPair> ends_of(const Track& first, const Track& second, std::ptrdiff_t shift, Leaving by, std::size_t most) {
   const Overlap overlap = overlap_of(first, second, shift);
   const std::size_t stride = most == 0 ? 1 : std::max<std::size_t>(1, overlap.count / most);
-  std::vector<std::pair<double, double>> points;
-  if (overlap.count == 0) return points;
+  std::vector<EndPair> ends;
+  if (overlap.count == 0) return ends;
   const Ns from_ns = partner(second, overlap.first, shift).end_ns;
   for (std::size_t i = overlap.first; i < overlap.first + overlap.count; i += stride) {
-    const CollectiveEvent& other = partner(second, i, shift);
-    if (!first.events[i].joint) continue;
-    points.emplace_back(static_cast<double>(other.end_ns - from_ns), static_cast<double>(other.end_ns - first.events[i].end_ns));
+    const CollectiveEvent &a = first.events[i], &b = partner(second, i, shift);
+    if (a.leaving > by) continue;
+    ends.push_back(
+        {static_cast<double>(b.end_ns - from_ns), static_cast<double>(b.end_ns - a.end_ns), static_cast<double>(b.start_ns - a.start_ns)});
   }
-  return points;
+  return ends;
+}
+
+double median_of(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+struct Middle {
+  double median = 0, error = 0;  // 1 sigma, as values scatter that are normal
+};
+
+Middle middle_of(std::vector<double> values) {
+  const double median = median_of(values);
+  for (double& value : values) value = std::abs(value - median);
+  const auto count = static_cast<double>(values.size());
+  return {median, 1.4826 * 1.2533 * median_of(std::move(values)) / std::sqrt(count)};
+}
+
+// Whoever arrives last leaves a little earlier or later than who waited, so that the ends are apart by one distance where the one is last and by
+// another where the other is: half of the difference. 0: one of them is hardly ever last.
+double effect_of_arrival(const std::vector<EndPair>& ends, const RobustLine& line) {
+  constexpr double kAtOnce = 2'000;  // arrivals that are nearer to each other say nothing
+  constexpr std::size_t kFewest = 4;
+  constexpr double kErrors = 4;
+  std::vector<double> first_last, second_last;
+  for (const EndPair& end : ends) {
+    const double clock_ns = line(end.second_ns), later_ns = end.arrived_ns - clock_ns;
+    if (std::abs(later_ns) > kAtOnce) (later_ns > 0 ? second_last : first_last).push_back(end.apart_ns - clock_ns);
+  }
+  if (first_last.size() < kFewest || second_last.size() < kFewest) return 0;
+  const Middle first_middle = middle_of(std::move(first_last)), second_middle = middle_of(std::move(second_last));
+  const double apart = second_middle.median - first_middle.median;
+  const bool chance = std::abs(apart) < kErrors * std::hypot(first_middle.error, second_middle.error);
+  return chance ? 0 : apart / 2;
+}
+
+RobustLine line_through(const std::vector<EndPair>& ends, const RobustLine* before, double effect_ns) {
+  std::vector<std::pair<double, double>> points;
+  for (const EndPair& end : ends) {
+    const double later_ns = before != nullptr ? end.arrived_ns - (*before)(end.second_ns) : 0;
+    points.emplace_back(end.second_ns, end.apart_ns - (later_ns > 0 ? effect_ns : later_ns < 0 ? -effect_ns : 0));
+  }
+  return robust_line(points);
+}
+
+RobustLine clock_line(const std::vector<EndPair>& ends) {
+  RobustLine line = line_through(ends, nullptr, 0);
+  for (int round = 0; round < 3; ++round) {
+    const double effect_ns = effect_of_arrival(ends, line);
+    if (effect_ns == 0) break;
+    line = line_through(ends, &line, effect_ns);
+  }
+  return line;
 }
 
 struct Candidate {
@@ -59,13 +119,13 @@ struct Candidate {
   double residual = 0, offset = 0;
 };
 
-std::optional<Candidate> try_shift(const Track& first, const Track& second, std::ptrdiff_t shift) {
+std::optional<Candidate> try_shift(const Track& first, const Track& second, std::ptrdiff_t shift, Leaving by) {
   const Overlap overlap = overlap_of(first, second, shift);
   if (overlap.count < kFewestPairs || overlap.count * 2 < std::min(first.events.size(), second.events.size())) return std::nullopt;
   if (!same_collectives(first, second, shift, overlap)) return std::nullopt;
-  const auto points = ends_apart(first, second, shift, kTriedPairs);
-  if (points.size() < kFewestPairs) return std::nullopt;
-  const RobustLine line = robust_line(points);
+  const auto ends = ends_of(first, second, shift, by, kTriedPairs);
+  if (ends.size() < kFewestPairs) return std::nullopt;
+  const RobustLine line = line_through(ends, nullptr, 0);
   return Candidate{shift, line.residual, line.at_first};
 }
 
@@ -97,27 +157,28 @@ std::pair<Candidate, bool> choose(const std::vector<Candidate>& candidates, bool
   return {chosen, ambiguous};
 }
 
-Alignment fitted(const Track& first, const Track& second, std::ptrdiff_t shift, bool ambiguous) {
-  const auto points = ends_apart(first, second, shift, 0);
-  const RobustLine line = robust_line(points);
+Alignment fitted(const Track& first, const Track& second, std::ptrdiff_t shift, Leaving by, bool ambiguous) {
+  const auto ends = ends_of(first, second, shift, by, 0);
+  const RobustLine line = clock_line(ends);
   const Ns from_ns = partner(second, overlap_of(first, second, shift).first, shift).end_ns;
-  Alignment alignment{shift, points.size(), {}, line.slope_error, line.residual, line.residual_max, ambiguous};
+  Alignment alignment{shift, ends.size(), {}, line.slope_error, line.residual, line.residual_max, ambiguous};
   alignment.clock = {from_ns + static_cast<Ns>(line.first_x), static_cast<Ns>(std::llround(line.at_first)), line.slope};
   return alignment;
 }
 
 }  // namespace
 
-std::optional<Alignment> align(const Track& first, const Track& second, bool seeded) {
+std::optional<Alignment> align(const Track& first, const Track& second, bool seeded, Leaving by) {
   // Captures of whole programs have all of them.
   if (first.events.size() == second.events.size())
-    if (const auto whole = try_shift(first, second, 0); whole && whole->residual <= kJointNs) return fitted(first, second, 0, false);
+    if (const auto whole = try_shift(first, second, 0, by); whole && whole->residual <= kJointNs)
+      return fitted(first, second, 0, by, false);
   std::vector<Candidate> candidates;
   for (const std::ptrdiff_t shift : shifts_to_try(first, second, seeded))
-    if (const auto candidate = try_shift(first, second, shift)) candidates.push_back(*candidate);
+    if (const auto candidate = try_shift(first, second, shift, by)) candidates.push_back(*candidate);
   if (candidates.empty()) return std::nullopt;
   const auto [chosen, ambiguous] = choose(candidates, seeded);
-  return fitted(first, second, chosen.shift, ambiguous);
+  return fitted(first, second, chosen.shift, by, ambiguous);
 }
 
 std::optional<Match> match(const Track& first, const Track& second, Ns tolerance_ns) {
@@ -141,7 +202,7 @@ std::optional<Match> match(const Track& first, const Track& second, Ns tolerance
     std::nth_element(apart.begin(), apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2), apart.end());
     const Ns median = apart[apart.size() / 2];
     const bool joint = together * 50 >= overlap.count * 49;  // a member that was late to leave does not count
-    const bool near_enough = median <= tolerance_ns || !first.events[overlap.first].joint;
+    const bool near_enough = median <= tolerance_ns || first.events[overlap.first].leaving == Leaving::kApart;
     if (joint && near_enough && (!best || median < best->apart_ns)) best = Match{shift, median};
   }
   return best;

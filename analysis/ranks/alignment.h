@@ -20,7 +20,8 @@ struct Alignment {
 
 // Nothing where the tracks are not of the same collectives, or too few of them show the clocks. Where captures began at different times
 // several shifts may fit as well: then `seeded` clocks (nearly right already) choose the one with the least offset.
-std::optional<Alignment> align(const Track& first, const Track& second, bool seeded);
+// `by`: which ends are looked at.
+std::optional<Alignment> align(const Track& first, const Track& second, bool seeded, Leaving by = Leaving::kTogether);
 
 // The shift where the clocks are one already: every pair overlaps, and ends are `tolerance_ns` apart at the median.
 struct Match {

@@ -31,12 +31,13 @@ class Fitter {
 
   std::vector<CaptureClock> fit() {
     clocks_[0].by = RankClock::kReference;
-    // A capture that no fitted one shares a group with may share one with a capture that is fitted after it.
-    for (bool more = true; more;) {
-      more = false;
-      for (std::uint32_t i = 1; i < clocks_.size(); ++i)
-        if (clocks_[i].by == RankClock::kNone && fit(i)) more = true;
-    }
+    // A capture that no fitted one shares a group with may share one with a capture that is fitted after it. Pairs only where nothing better is.
+    for (const Leaving by : {Leaving::kTogether, Leaving::kInPairs})
+      for (bool more = true; more;) {
+        more = false;
+        for (std::uint32_t i = 1; i < clocks_.size(); ++i)
+          if (clocks_[i].by == RankClock::kNone && fit(i, by)) more = true;
+      }
     return std::move(clocks_);
   }
 
@@ -54,11 +55,11 @@ class Fitter {
     return near;
   }
 
-  std::optional<Alignment> best_with(std::uint32_t partner, std::uint32_t capture) const {
+  std::optional<Alignment> best_with(std::uint32_t partner, std::uint32_t capture, Leaving by) const {
     std::optional<Alignment> best;
     for (std::size_t a = spans_[partner].begin; a < spans_[partner].end; ++a)
       for (std::size_t b = spans_[capture].begin; b < spans_[capture].end; ++b) {
-        const auto found = align(tracks_[a], tracks_[b], seeded_);
+        const auto found = align(tracks_[a], tracks_[b], seeded_, by);
         if (found && (!best || better(*found, *best))) best = found;
       }
     return best;
@@ -71,17 +72,17 @@ class Fitter {
     return a_joint ? a.pairs > b.pairs : a.residual_ns < b.residual_ns;
   }
 
-  bool fit(std::uint32_t capture) {
+  bool fit(std::uint32_t capture, Leaving by) {
     std::optional<Alignment> best;
     std::uint32_t partner = 0;
     for (const std::uint32_t other : partners(capture)) {
-      const auto found = best_with(other, capture);
+      const auto found = best_with(other, capture, by);
       if (!found || (best && !better(*found, *best))) continue;
       best = found;
       partner = other;
       if (best->residual_ns <= kLooseNs) break;
     }
-    if (!best || best->residual_ns > kLoosestNs) return false;
+    if (!best || best->residual_ns > (by == Leaving::kTogether ? kLoosestNs : kLooseNs)) return false;
     const CaptureClock& to = clocks_[partner];
     CaptureClock& clock = clocks_[capture];
     clock.by = RankClock::kCollectives;

@@ -196,6 +196,47 @@ class OneRun {
 
 }  // namespace
 
+namespace {
+
+// By their numbers, of the processes that have numbered collectives.
+std::vector<RankEntry> ranks_by_process(Trace& trace) {
+  std::vector<std::uint32_t> processes;
+  for (const CollectiveCall& call : trace.collectives)
+    add_once(processes, trace.queues[static_cast<std::size_t>(trace.kernels[call.kernel].queue)].process);
+  std::erase_if(processes, [&](std::uint32_t process) { return process >= trace.processes.size(); });
+  std::sort(processes.begin(), processes.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return trace.processes[a].pid < trace.processes[b].pid; });
+  std::vector<RankEntry> ranks;
+  for (const std::uint32_t process : processes) {
+    RankEntry entry;
+    entry.rank = static_cast<std::uint32_t>(ranks.size());
+    entry.source = RankSource::kOrder;
+    entry.host = trace.rank.host;
+    entry.clock = RankClock::kMachine;
+    entry.pids = {trace.processes[process].pid};
+    trace.processes[process].rank = entry.rank;
+    ranks.push_back(std::move(entry));
+  }
+  for (const Queue& queue : trace.queues)
+    if (queue.process < trace.processes.size() && trace.processes[queue.process].rank)
+      add_once(ranks[*trace.processes[queue.process].rank].devices, queue.device);
+  return ranks;
+}
+
+}  // namespace
+
+void tell_ranks(Trace& trace) {
+  if (!trace.ranks.empty() || trace.processes.size() < 2) return;
+  std::vector<Track> tracks;
+  add_tracks(trace, 0, 0, tracks);
+  if (tracks.size() < 2) return;
+  trace.collectives = number_collectives(tracks, {0}, {0});
+  trace.ranks = ranks_by_process(trace);
+  if (trace.ranks.size() > 1) return;
+  trace.collectives.clear();
+  trace.ranks.clear();
+}
+
 Trace one_run(std::vector<RankCapture> captures) { return OneRun(std::move(captures)).join(); }
 
 }  // namespace nl::analysis::ranks

@@ -8,20 +8,20 @@
 namespace nl::analysis::ranks {
 namespace {
 
-bool leaves_together(Collective kind) {
+Leaving leaving_of(Collective kind) {
   switch (kind) {
     case Collective::kAllReduce:
     case Collective::kAllGather:
     case Collective::kReduceScatter:
-    case Collective::kAllToAll: return true;
-    // The root of a broadcast is done when it has sent, the others of a reduction are; pairs wait for each other only.
+    case Collective::kAllToAll: return Leaving::kTogether;
+    case Collective::kSendRecv: return Leaving::kInPairs;
+    // The root of a broadcast is done when it has sent, the others of a reduction are.
     case Collective::kBroadcast:
     case Collective::kReduce:
-    case Collective::kSendRecv:
     case Collective::kPeerCopy:
-    case Collective::kOther: return false;
+    case Collective::kOther: return Leaving::kApart;
   }
-  return false;
+  return Leaving::kApart;
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ void add_tracks(const Trace& trace, std::uint32_t capture, Ns shift_ns, std::vec
     const Kernel& kernel = trace.kernels[i];
     Track& track = by_queue[kernel.queue];
     const auto name = static_cast<std::uint32_t>(stable_hash(trace.strings[trace.shapes[kernel.shape].name]));
-    track.events.push_back({kernel.start_ns + shift_ns, kernel.end_ns() + shift_ns, i, name, leaves_together(*kernels.of(kernel))});
+    track.events.push_back({kernel.start_ns + shift_ns, kernel.end_ns() + shift_ns, i, name, leaving_of(*kernels.of(kernel))});
   }
   for (auto& [queue, track] : by_queue) {
     track.capture = capture;

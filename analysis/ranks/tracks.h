@@ -8,11 +8,14 @@
 
 namespace nl::analysis::ranks {
 
+// How members leave a collective. Ends of those that all leave together show the clocks best.
+enum class Leaving : std::uint8_t { kTogether, kInPairs, kApart };
+
 struct CollectiveEvent {
   Ns start_ns = 0, end_ns = 0;
   std::uint32_t kernel = kNone;  // index into Trace::kernels
   std::uint32_t what = 0;        // equal for kernels of one name
-  bool joint = false;            // all members leave it together, so that its ends show the clocks
+  Leaving leaving = Leaving::kApart;
 };
 
 // The collectives of one stream, which libraries for communication give to one group of ranks.

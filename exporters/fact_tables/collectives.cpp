@@ -34,8 +34,7 @@ void add_communication(std::vector<Column>& columns) {
                         [](Part part) { return number(part.last_arrivals); }),
        of_communication("behind_ns", kInteger, "ns", "how long after the last but one, then",
                         [](Part part) { return number(part.behind_ns); }),
-       {"rank", kInteger, "", "of a run whose ranks were captured apart",
-        [](const Row& row) {
+       {"rank", kInteger, "", "of a run whose ranks were captured apart", [](const Row& row) {
           const RankEntry* rank = rank_of(row.run.ranks, row.communication->pid);
           return rank != nullptr ? Value(std::int64_t{rank->rank}) : Value();
         }}});

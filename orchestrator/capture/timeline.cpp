@@ -1,5 +1,6 @@
 #include "orchestrator/capture/timeline.h"
 
+#include "analysis/ranks/one_run.h"
 #include "analysis/staging/found/found.h"
 #include "analysis/staging/traced_steps.h"
 #include "exporters/nsys_sqlite/nsys_sqlite.h"
@@ -35,6 +36,7 @@ Trace with_stages(Trace trace, const Config& config) {
   analysis::keep_traced_steps(trace, warmup_rule(config), asked ? analysis::PausedBy::kDuty : analysis::PausedBy::kWindow);
   if (asked && trace.has_kernel_data && !trace.duty)
     trace.stats.notes.push_back({marks ? Code::kDutyNeverPaused : Code::kDutyNoSteps, {config.capture.duty}});
+  analysis::ranks::tell_ranks(trace);
   return trace;
 }
 

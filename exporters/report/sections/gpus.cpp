@@ -11,7 +11,7 @@ namespace nl::exporters::report {
 namespace {
 
 std::string process_text(const Run& run, std::uint32_t pid) {
-  if (const RankEntry* rank = rank_of(run.ranks, pid)) return fmt::format("rank {}", rank->rank);
+  if (const RankEntry* rank = rank_of(run.ranks, pid); rank != nullptr && number_known(*rank)) return fmt::format("rank {}", rank->rank);
   return pid > 0 ? std::to_string(pid) : kNoValue;
 }
 

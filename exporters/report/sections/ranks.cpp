@@ -10,7 +10,9 @@ namespace {
 
 constexpr double kOften = 0.7;  // as the rule straggler_rank has it
 
-std::string rank_text(std::uint32_t rank) { return fmt::format("rank {}", rank); }
+std::string rank_text(const RankEntry& rank) {
+  return number_known(rank) || rank.pids.empty() ? fmt::format("rank {}", rank.rank) : fmt::format("process {}", rank.pids[0]);
+}
 
 std::string clock_text(RankClock clock) {
   switch (clock) {
@@ -33,7 +35,7 @@ Table clocks_of(const Run& run) {
               texts({"Rank", "Host", "Clock"}) + numbers({"Ahead by", "Drift (ppm)", "Residual (1 sigma)", "Largest", "Collectives"})};
   for (const RankEntry& rank : run.ranks) {
     const bool fitted = rank.clock == RankClock::kCollectives;
-    table.rows.push_back({text_cell(rank_text(rank.rank)), text_cell(rank.host.empty() ? kNoValue : rank.host), clock_text(rank.clock),
+    table.rows.push_back({text_cell(rank_text(rank)), text_cell(rank.host.empty() ? kNoValue : rank.host), clock_text(rank.clock),
                           fitted ? ahead_cell(rank.offset_ns) : Cell(kNoValue),
                           fitted ? Cell(fmt::format("{:.3f}", rank.drift_ppm), rank.drift_ppm) : Cell(kNoValue),
                           time_cell_if(rank.residual_ns.has_value(), rank.residual_ns.value_or(0)),
@@ -64,7 +66,7 @@ Table lateness_of(const Run& run) {
   for (const RankEntry& rank : run.ranks) {
     const RankLateness& late = rank.lateness;
     if (late.collectives == 0) continue;
-    table.rows.push_back({text_cell(rank_text(rank.rank)), count_cell(late.collectives), count_cell(late.last),
+    table.rows.push_back({text_cell(rank_text(rank)), count_cell(late.collectives), count_cell(late.last),
                           share_cell(ratio(static_cast<double>(late.last), static_cast<double>(late.collectives))),
                           time_cell(static_cast<double>(late.late_ns)), time_cell_if(late.last > 0, mean_lateness(late)),
                           time_cell(static_cast<double>(late.computing_ns)), time_cell(static_cast<double>(late.host_ns)),
@@ -83,10 +85,10 @@ std::string straggler_sentence(const Run& run) {
   const RankLateness& late = latest->lateness;
   const double share = static_cast<double>(late.late_ns) / static_cast<double>(all_ns);
   if (share <= kOften)
-    return fmt::format("Now one rank is late, now another: rank {} has the most of it, {} of {}.", latest->rank, share_text(share),
+    return fmt::format("Now one rank is late, now another: {} has the most of it, {} of {}.", rank_text(*latest), share_text(share),
                        time_text(static_cast<double>(all_ns)));
   const std::string cause = cause_text(late);
-  return fmt::format("Rank {} is the late one: {} of the {} by which ranks came after all others, at {} of {}{}.", latest->rank,
+  return fmt::format("The late one is {}: {} of the {} by which ranks came after all others, at {} of {}{}.", rank_text(*latest),
                      share_text(share), time_text(static_cast<double>(all_ns)), count_text(late.last),
                      plural(late.collectives, "collective"), cause.empty() ? "" : ": " + cause);
 }
@@ -104,14 +106,19 @@ std::string clock_sentence(const Run& run) {
 
 Blocks ranks(const Run& run) {
   if (run.ranks.empty()) return {};
-  Blocks out = {Heading{"Ranks", "ranks"},
-                Paragraph{"The captures of the ranks were put on one clock by the ends of collectives, which all members leave together."}};
+  const bool one_capture =
+      std::all_of(run.ranks.begin(), run.ranks.end(), [](const RankEntry& rank) { return rank.clock == RankClock::kMachine; });
+  Blocks out = {
+      Heading{"Ranks", "ranks"},
+      Paragraph{one_capture
+                    ? "Processes that have collectives together, recorded by one clock. A rank is late where it comes after all others."
+                    : "The captures of the ranks were put on one clock by the ends of collectives, which all members leave together."}};
   std::vector<std::string> sentences;
   for (std::string text : {straggler_sentence(run), clock_sentence(run)})
     if (!text.empty()) sentences.push_back(std::move(text));
   add(out, notes(sentences));
   add(out, lateness_of(run));
-  add(out, clocks_of(run));
+  if (!one_capture) add(out, clocks_of(run));
   return out;
 }
 

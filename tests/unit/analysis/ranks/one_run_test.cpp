@@ -7,6 +7,7 @@
 
 #include "analysis/analyse.h"
 #include "analysis/figures/ranks/rank_figures.h"
+#include "analysis/ranks/shards.h"
 #include "model/error.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
@@ -135,4 +136,37 @@ TEST_CASE("A rank without collectives is left out of what ranks have together", 
   const auto ranks = analysis::rank_figures(trace);
   CHECK(ranks[3].lateness.collectives == 0);
   CHECK(ranks[2].lateness.collectives == 135);
+}
+
+TEST_CASE("The ranks of one capture are told as those of several", "[ranks]") {
+  Trace trace = one_run(made_captures());
+  const std::vector<RankEntry> apart = analysis::rank_figures(trace);
+  trace.ranks.clear();
+  trace.collectives.clear();
+  for (Process& process : trace.processes) process.rank.reset();
+  analysis::ranks::tell_ranks(trace);
+  const std::vector<RankEntry> ranks = analysis::rank_figures(trace);
+  REQUIRE(ranks.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(ranks[i].clock == RankClock::kMachine);
+    CHECK_FALSE(number_known(ranks[i]));
+    CHECK(ranks[i].pids == apart[i].pids);
+    CHECK(ranks[i].lateness.collectives == 135);
+    CHECK(ranks[i].lateness.waited_ns == apart[i].lateness.waited_ns);
+    CHECK(ranks[i].lateness.last >= apart[i].lateness.last);  // one clock: any difference counts
+  }
+  CHECK(ranks[2].lateness.slowest_kernel == apart[2].lateness.slowest_kernel);
+  const std::vector<bool> shards = analysis::ranks::shards_of_others(trace, 24);
+  CHECK(shards == std::vector<bool>{false, true, true, true});
+  CHECK(analysis::ranks::shards_of_others(trace, 1000) == std::vector<bool>(4, false));  // too few for so many steps
+}
+
+TEST_CASE("Processes that have nothing together are no ranks", "[ranks]") {
+  Trace trace = one_run(made_captures());
+  trace.ranks.clear();
+  trace.collectives.clear();
+  for (KernelShape& shape : trace.shapes) shape.name = trace.strings.intern("gemm");
+  analysis::ranks::tell_ranks(trace);
+  CHECK(trace.ranks.empty());
+  CHECK(trace.collectives.empty());
 }

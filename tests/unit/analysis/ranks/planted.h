@@ -33,7 +33,8 @@ class PlantedRun {
         const PlantedClock& clock = clocks[members[m]];
         const auto kernel = static_cast<std::uint32_t>(tracks[m].events.size());
         const std::uint32_t what = i % 7 == 0 ? 2u : 1u;  // a loop of two kinds
-        tracks[m].events.push_back({clock(own_end_ns - arrives(random_)), clock(own_end_ns), kernel, what, true});
+        tracks[m].events.push_back(
+            {clock(own_end_ns - arrives(random_)), clock(own_end_ns), kernel, what, analysis::ranks::Leaving::kTogether});
       }
     }
     for (std::size_t m = 0; m < members.size(); ++m) {

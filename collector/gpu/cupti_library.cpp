@@ -9,6 +9,8 @@
 #include <glob.h>
 #include <sys/stat.h>
 
+#include "collector/gpu/loaded_driver.h"
+
 namespace nl::collector {
 namespace {
 
@@ -20,13 +22,10 @@ constexpr Soname kSonames[] = {{"libcupti.so.13", 13}, {"libcupti.so.12", 12}, {
 
 // The CUDA that the driver serves; one of a later CUDA would load and then fail. 0 where it cannot be asked.
 int driver_cuda_major() {
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (driver == nullptr) return 0;
   int version = 0;
   int (*get_version)(int*) = nullptr;
-  if (!find_symbol(driver, "cuDriverGetVersion", get_version) || get_version(&version) != 0) version = 0;
-  dlclose(driver);
-  return version / 1000;
+  const LoadedDriver driver;
+  return driver.find("cuDriverGetVersion", get_version) && get_version(&version) == 0 ? version / 1000 : 0;
 }
 
 #define NL_FIND(name) find_symbol(handle, #name, api.name)

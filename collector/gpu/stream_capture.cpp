@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstring>
 
-#include <dlfcn.h>
+#include "collector/gpu/loaded_driver.h"
 
 namespace nl::collector {
 namespace {
@@ -22,11 +22,9 @@ constinit std::atomic<int> open_captures{0};
 }  // namespace
 
 void find_stream_capture() {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return;
-  driver.is_capturing = reinterpret_cast<int (*)(void*, int*)>(dlsym(library, "cuStreamIsCapturing"));
-  driver.exchange_mode = reinterpret_cast<int (*)(int*)>(dlsym(library, "cuThreadExchangeStreamCaptureMode"));
-  dlclose(library);
+  const LoadedDriver loaded;
+  loaded.find("cuStreamIsCapturing", driver.is_capturing);
+  loaded.find("cuThreadExchangeStreamCaptureMode", driver.exchange_mode);
 }
 
 bool is_captured(void* stream, bool per_thread) {

@@ -5,10 +5,9 @@
 #include <cstring>
 #include <initializer_list>
 
-#include <dlfcn.h>
-
 #include "collector/gpu/buffers.h"
 #include "collector/gpu/calls.h"
+#include "collector/gpu/loaded_driver.h"
 #include "collector/gpu/log.h"
 #include "collector/host_program.h"
 #include "collector/nvtx/recorder.h"
@@ -32,11 +31,11 @@ struct Driver {
 constexpr int kClockRate = 13, kSmCount = 16, kMemoryClockRate = 36, kMemoryBusWidth = 37, kL2Bytes = 38, kComputeMajor = 75,
               kComputeMinor = 76;
 
-bool find_driver(void* library, Driver& driver) {
-  return find_symbol(library, "cuDeviceGetCount", driver.count) && find_symbol(library, "cuDeviceGet", driver.get) &&
-         find_symbol(library, "cuDeviceGetName", driver.name) && find_symbol(library, "cuDeviceTotalMem_v2", driver.memory) &&
-         (find_symbol(library, "cuDeviceGetUuid_v2", driver.uuid) || find_symbol(library, "cuDeviceGetUuid", driver.uuid)) &&
-         find_symbol(library, "cuDeviceGetAttribute", driver.attribute);
+bool find_functions(const LoadedDriver& loaded, Driver& driver) {
+  return loaded.find("cuDeviceGetCount", driver.count) && loaded.find("cuDeviceGet", driver.get) &&
+         loaded.find("cuDeviceGetName", driver.name) && loaded.find("cuDeviceTotalMem_v2", driver.memory) &&
+         (loaded.find("cuDeviceGetUuid_v2", driver.uuid) || loaded.find("cuDeviceGetUuid", driver.uuid)) &&
+         loaded.find("cuDeviceGetAttribute", driver.attribute);
 }
 
 std::uint32_t attribute_of(const Driver& driver, int which, int device) {
@@ -61,11 +60,10 @@ void describe(const Driver& driver, int device, cupti::DeviceRecord& record) {
 // Asks the CUDA driver in this process for its GPUs and calls visit for each, as CUPTI would have described it. It is
 // for the case that CUPTI does not: CUPTI reports only GPUs that are found after it was asked to.
 void visit_devices(void (*visit)(const cupti::DeviceRecord& device)) {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return;
+  const LoadedDriver loaded;
   Driver driver{};
   int count = 0;
-  if (find_driver(library, driver) && driver.count(&count) == 0)
+  if (find_functions(loaded, driver) && driver.count(&count) == 0)
     for (int i = 0; i < count; ++i) {
       int device = 0;
       char name[256] = "";
@@ -77,24 +75,21 @@ void visit_devices(void (*visit)(const cupti::DeviceRecord& device)) {
       describe(driver, device, record);
       visit(record);
     }
-  dlclose(library);
 }
 
 int active_devices() {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return 0;
+  const LoadedDriver loaded;
   int (*count)(int*) = nullptr;
   int (*get)(int*, int) = nullptr;
   int (*state)(int, unsigned*, int*) = nullptr;
   int devices = 0, active = 0;
-  if (find_symbol(library, "cuDeviceGetCount", count) && find_symbol(library, "cuDeviceGet", get) &&
-      find_symbol(library, "cuDevicePrimaryCtxGetState", state) && count(&devices) == 0)
+  if (loaded.find("cuDeviceGetCount", count) && loaded.find("cuDeviceGet", get) && loaded.find("cuDevicePrimaryCtxGetState", state) &&
+      count(&devices) == 0)
     for (int i = 0; i < devices; ++i) {
       int device = 0, in_use = 0;
       unsigned flags = 0;
       if (get(&device, i) == 0 && state(device, &flags, &in_use) == 0 && in_use != 0) ++active;
     }
-  dlclose(library);
   return active;
 }
 

@@ -33,4 +33,17 @@ inline nlohmann::ordered_json arrivals_json(const LoadArrivals& arrivals) {
           {"seed", or_null(arrivals.seed)}};
 }
 
+// What is known of a load without its requests.
+inline nlohmann::ordered_json facts_json(const LoadFacts& run) {
+  return {{"tool", key_of(run.tool)},
+          {"clock", key_of(run.clock)},
+          {"created_at", or_null(run.created_at)},
+          {"target", or_null(run.target)},
+          {"model", or_null(run.model)},
+          {"endpoint", endpoint_json(run)},
+          {"arrivals", arrivals_json(run.arrivals)},
+          {"duration_ns", or_null(run.duration_ns)},
+          {"interrupted", run.interrupted}};
+}
+
 }  // namespace nl::exporters::loads

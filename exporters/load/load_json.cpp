@@ -85,24 +85,13 @@ ordered_json delay_json(const std::optional<DelaySpread>& delay) {
   return {{"n", delay->count}, {"median_ns", delay->median_ns}, {"p99_ns", delay->p99_ns}, {"max_ns", delay->max_ns}};
 }
 
-ordered_json facts_json(const LoadFacts& run) {
-  return {{"name", run.name},
-          {"tool", key_of(run.tool)},
-          {"clock", key_of(run.clock)},
-          {"created_at", or_null(run.created_at)},
-          {"target", or_null(run.target)},
-          {"model", or_null(run.model)},
-          {"endpoint", endpoint_json(run)},
-          {"arrivals", arrivals_json(run.arrivals)},
-          {"duration_ns", or_null(run.duration_ns)},
-          {"interrupted", run.interrupted}};
-}
-
 ordered_json load_json(const LoadReport& load) {
-  ordered_json json = facts_json(load.run), failed = ordered_json::object(), figures = ordered_json::array(), notes = ordered_json::array();
+  ordered_json json = {{"name", load.run.name}}, failed = ordered_json::object(), figures = ordered_json::array(),
+               notes = ordered_json::array();
   for (const auto& [outcome, count] : load.failed) failed[std::string(key_of(outcome))] = count;
   for (const auto& [figure, spread] : load.figures) figures.push_back(spread_json(figure, spread));
   for (const LoadNote& note : load.notes) notes.push_back({{"remark", key_of(note.remark)}, {"text", note_text(note)}});
+  json.update(facts_json(load.run));
   json.update({{"requests", load.requests},
                {"answered", load.answered},
                {"failed", std::move(failed)},

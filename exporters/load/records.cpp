@@ -52,19 +52,11 @@ ordered_json request_json(const LoadRequest& request) {
 }
 
 ordered_json record_head_json(const LoadRun& run) {
-  return {{"format", kRecordsFormat},
-          {"format_version", kLoadRecordsVersion},
-          {"tool", key_of(run.tool)},
-          {"clock", key_of(run.clock)},
-          {"epoch_offset_ns", or_null(run.epoch_offset_ns)},
-          {"created_at", or_null(run.created_at)},
-          {"target", or_null(run.target)},
-          {"model", or_null(run.model)},
-          {"endpoint", endpoint_json(run)},
-          {"arrivals", arrivals_json(run.arrivals)},
-          {"duration_ns", or_null(run.duration_ns)},
-          {"interrupted", run.interrupted},
-          {"damaged_rows", run.damaged}};
+  ordered_json json = {
+      {"format", kRecordsFormat}, {"format_version", kLoadRecordsVersion}, {"epoch_offset_ns", or_null(run.epoch_offset_ns)}};
+  json.update(facts_json(run));
+  json["damaged_rows"] = run.damaged;
+  return json;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "orchestrator/machine/nvml.h"
+#include "orchestrator/sampling/clock.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -16,12 +17,6 @@ constexpr double kProcessorShare = 0.05;
 constexpr int kSlowEvery = 5;                 // clocks, temperature and the like change slowly
 constexpr std::size_t kMostSamples = 200000;  // 27 MB; beyond it every other reading is dropped
 constexpr unsigned kPowerInstant = 186;       // NVML_FI_DEV_POWER_INSTANT, driver 535 and later
-
-std::int64_t now_ns(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 class NvmlMeter : public PowerMeter {
  public:
@@ -106,8 +101,8 @@ void PowerSampler::begin() {
   keep_one_in_ = 1;
   readings_ = 0;
   stop_ = false;
-  realtime_ns_ = now_ns(CLOCK_REALTIME);
-  monotonic_ns_ = now_ns(CLOCK_MONOTONIC);
+  realtime_ns_ = clock_now_ns(CLOCK_REALTIME);
+  monotonic_ns_ = clock_now_ns(CLOCK_MONOTONIC);
   sigset_t all, before;
   sigfillset(&all);
   // The thread inherits it: Ctrl-C and the death of a child are the main thread's business.
@@ -128,13 +123,13 @@ std::vector<PowerSample> PowerSampler::end() {
 }
 
 void PowerSampler::sample_until_told() {
-  const std::int64_t cpu_start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+  const std::int64_t cpu_start_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
   std::unique_lock lock(mutex_);
   while (!stop_) {
     lock.unlock();
-    const std::int64_t utc_ns = realtime_ns_ + now_ns(CLOCK_MONOTONIC) - monotonic_ns_;
+    const std::int64_t utc_ns = realtime_ns_ + clock_now_ns(CLOCK_MONOTONIC) - monotonic_ns_;
     store(meter_->read(readings_ % kSlowEvery == 0), utc_ns);
-    const double cpu_ms = static_cast<double>(now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_start_ns) * 1e-6;
+    const double cpu_ms = static_cast<double>(clock_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_start_ns) * 1e-6;
     const double pause_ms = sampling_pause_ms(interval_ms_, cpu_ms / static_cast<double>(readings_));
     lock.lock();
     wake_.wait_for(lock, std::chrono::duration<double, std::milli>(pause_ms), [this] { return stop_; });

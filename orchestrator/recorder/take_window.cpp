@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <poll.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include "model/error_code.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/recorder/taking.h"
+#include "orchestrator/sampling/clock.h"
 
 namespace fs = std::filesystem;
 
@@ -21,11 +21,7 @@ constexpr Ns kAnswerWithin = 5 * kSecond;  // a process that is asked for someth
 constexpr Ns kSayWithin = 100 * kMs;       // how far it is; without an answer what it said before is taken
 constexpr Ns kCloseWithin = 10 * kSecond;  // after its time is up
 
-Ns now_ns() {
-  timespec now = {};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return Ns{now.tv_sec} * kSecond + now.tv_nsec;
-}
+Ns now_ns() { return clock_now_ns(CLOCK_MONOTONIC); }
 
 class WindowTaker {
  public:

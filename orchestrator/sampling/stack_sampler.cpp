@@ -11,6 +11,7 @@
 #include <ctime>
 #include <thread>
 
+#include "orchestrator/sampling/clock.h"
 #include "orchestrator/sampling/perf_rings.h"
 #include "orchestrator/sampling/sampled_processes.h"
 
@@ -20,12 +21,6 @@ namespace {
 constexpr int kDrainMs = 100;
 constexpr std::int64_t kSettleNs = 20'000'000;  // a record may reach its ring a little after others of a later time reached theirs
 constexpr std::size_t kMostSamples = 1'000'000;
-
-std::int64_t clock_now_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 }  // namespace
 

@@ -103,6 +103,23 @@ class Recorder(unittest.TestCase):
         done = self.nl_stage("window", "llm", "--within", "1s", "--out", "idle", status=7)
         self.assertIn("no step came within 1 s", done.stderr)
 
+    def test_window_without_work_is_said(self):
+        words = "import sys, time; sys.path.insert(0, sys.argv[1]); import nl_stage_nvtx; nl_stage_nvtx.mark('here'); print('ready', flush=True); time.sleep(60)"
+        with subprocess.Popen([PROGRAM, "recorder", "--name", "sleeper", "--", sys.executable, "-c", words, ROOT / "nvtx/python"],
+                              env=self.environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as program:
+            try:
+                program.stdout.readline()
+                done = self.nl_stage("window", "sleeper", "--seconds", "300ms", "--out", "nothing", status=5)
+            finally:
+                program.kill()
+        self.assertIn("nothing ran in this window", done.stderr)
+        self.assertTrue((self.folder / "nothing/run.json").exists())
+
+    def test_counters_are_refused_in_words(self):
+        done = self.nl_stage("window", "llm", "--counters", status=2)
+        self.assertIn("a window has no hardware counters", done.stderr)
+        self.assertIn("nl-stage run", done.stderr)
+
     def test_ctrl_c_keeps_the_window(self):
         with self.load("--concurrency", "2", "--requests", "40") as load:
             window = subprocess.Popen([PROGRAM, "window", "llm", "--steps", "100000", "--out", "stopped"], env=self.environment, cwd=self.folder,

@@ -271,7 +271,7 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "The collectives of rank {0} could be paired with those of rank {1} in several ways; the clocks of the day chose one.",
      "Capture all ranks from the start of the program, or mark the steps with their numbers."},
     {Code::kRanksMissing, "ranks-missing", Severity::kMedium, ErrorKind::kCapture,
-     "{0} of the {1} ranks were given; missing: {2}. Whoever was last may be among them.", "Import the captures of all ranks together."},
+     "{0} of the {1} ranks were given; missing: {2}. The one that was late may be among them.", "Import the captures of all ranks together."},
     note(Code::kRanksByOrder, "ranks-by-order", "No capture tells its rank: they are numbered in the order in which they were given."),
     note(Code::kRankNotCounted, "rank-without-collectives", "Rank {0} has no collective with the other ranks."),
     note(Code::kSamplesLost, "samples-lost",

@@ -58,7 +58,7 @@ double compute_of_window(const StageDevice& device) {
   return device.windows > 0 ? static_cast<double>(device.budget.gpu_compute_ns) / static_cast<double>(device.windows) : 0;
 }
 
-// By how long each GPU was behind all others at the collectives: to be last by a little costs nobody time. By its computing where they are not
+// By how long each GPU was behind all others at the collectives: to be last by a little costs little time. By its computing where they are not
 // paired.
 void name_slowest(const std::vector<StageDevice>& devices, const std::vector<Communication>& communication, GpuSpread& spread) {
   const StageDevice* slowest = &devices.front();

@@ -77,7 +77,7 @@ Middle middle_of(std::vector<double> values) {
   return {median, 1.4826 * 1.2533 * median_of(std::move(values)) / std::sqrt(count)};
 }
 
-// Whoever arrives last leaves a little earlier or later than who waited, so that the ends are apart by one distance where the one is last and by
+// The member that arrives last leaves a little earlier or later than who waited, so that the ends are apart by one distance where the one is last and by
 // another where the other is: half of the difference. 0: one of them is hardly ever last.
 double effect_of_arrival(const std::vector<EndPair>& ends, const RobustLine& line) {
   constexpr double kAtOnce = 2'000;  // arrivals that are nearer to each other say nothing

@@ -16,7 +16,7 @@ namespace nl::analysis::ranks {
 namespace {
 
 constexpr Ns kSecond = 1'000'000'000;
-// Clocks of the day of two machines are set apart by seconds where nobody sets them. One machine has one, but each tool reads it in its way.
+// Clocks of the day of two machines are apart by seconds where no service sets them. One machine has one, but each tool reads it in its way.
 constexpr Ns kApartOnMachines = 60 * kSecond, kApartOnMachine = 2 * kSecond;
 
 bool all_know_the_day(const std::vector<RankCapture>& captures) {

@@ -104,7 +104,8 @@ class Recorder(unittest.TestCase):
         self.assertIn("no step came within 1 s", done.stderr)
 
     def test_window_without_work_is_said(self):
-        words = "import sys, time; sys.path.insert(0, sys.argv[1]); import nl_stage_nvtx; nl_stage_nvtx.mark('here'); print('ready', flush=True); time.sleep(60)"
+        words = ("import sys, time; sys.path.insert(0, sys.argv[1]); import nl_stage_nvtx; nl_stage_nvtx.mark('here'); "
+                 "print('ready', flush=True); time.sleep(60)")
         with subprocess.Popen([PROGRAM, "recorder", "--name", "sleeper", "--", sys.executable, "-c", words, ROOT / "nvtx/python"],
                               env=self.environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as program:
             try:

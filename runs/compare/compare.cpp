@@ -13,7 +13,6 @@
 #include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
 #include "runs/compare/recorded.h"
-#include "runs/ledger/find_run.h"
 
 namespace fs = std::filesystem;
 
@@ -65,15 +64,14 @@ NamedRuns runs_named(const std::vector<std::string>& names, const CompareRequest
   NamedRuns named;
   for (const std::string& name : names) {
     const Activity reading("reading " + name);
-    named.add(run_or_captures(name, request.config, request.ledger, launcher));
+    named.add(run_or_captures(find_run(name, request.ledger), request.config, launcher));
   }
   return named;
 }
 
 }  // namespace
 
-Run run_or_captures(const std::string& name, const Config& config, const std::string& ledger, Launcher& launcher) {
-  const FoundRun found = find_run(name, ledger);
+Run run_or_captures(const FoundRun& found, const Config& config, Launcher& launcher) {
   return found.place == RunPlace::kCapture ? run_of_captures(found.path, config, launcher) : read_found(found);
 }
 

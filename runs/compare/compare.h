@@ -9,13 +9,13 @@
 #include "exporters/report/compare/compare.h"
 #include "orchestrator/capture/pass_runner.h"
 #include "orchestrator/config/config.h"
+#include "runs/ledger/find_run.h"
 #include "runs/orchestrator_names.h"
 
 namespace nl::runs {
 
-// A run as the verbs that read captures, too, take it: captures are analysed as `import` does it, and nothing of that is kept. Throws
-// Error(kInput) for a name that is nothing of that.
-Run run_or_captures(const std::string& name, const Config& config, const std::string& ledger, Launcher& launcher);
+// A run as verbs take it that read captures, too: these are analysed as `import` does it, and nothing of that is kept.
+Run run_or_captures(const FoundRun& found, const Config& config, Launcher& launcher);
 
 // One or several of each side. Each is a bundle's folder, a run.json, captures that `import` reads, or a name of the ledger.
 struct CompareRequest {

@@ -17,21 +17,23 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kIdDigits = 16;
 
-// A capture has no id: that of its files is the same each time.
-std::string id_of_captures(const Run& run, const std::string& name) {
+// A capture has another id each time that it is read: that of its files stays. Empty: this machine has no digests.
+std::string id_of_captures(const Run& run) {
   std::vector<std::string> digests;
   for (const auto& [file, digest] : run.provenance.inputs_sha256) digests.push_back(digest);
   std::sort(digests.begin(), digests.end());
+  if (digests.empty() || digests.front().empty()) return {};
   std::string all;
   for (const std::string& digest : digests) all += digest + "\n";
-  const std::string id = digests.empty() || digests.front().empty() ? std::string() : orchestrator::sha256_text(all);
-  return "capture-" + (id.empty() ? name : id.substr(0, kIdDigits));
+  return "capture-" + orchestrator::sha256_text(all).substr(0, kIdDigits);
 }
 
 Run read_with_id(const std::string& name, const FactsRequest& request, Launcher& launcher) {
   const Activity reading("reading " + name);
-  Run run = run_or_captures(name, request.config, request.ledger, launcher);
-  if (run.run_id.empty()) run.run_id = id_of_captures(run, name);
+  const FoundRun found = find_run(name, request.ledger);
+  Run run = run_or_captures(found, request.config, launcher);
+  if (found.place != RunPlace::kCapture) return run;
+  if (const std::string id = id_of_captures(run); !id.empty()) run.run_id = id;
   return run;
 }
 

@@ -16,7 +16,7 @@ import time
 import unittest
 
 NL_STAGE, ROOT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-LLAMA, LLAVA = (ROOT / f"tests/fixtures/golden/{name}/run.json" for name in ("h200-llama", "h200-llava"))
+LLAMA = ROOT / "tests/fixtures/golden/h200-llama/run.json"
 CAPTURE = ROOT / "tests/fixtures/h200-llama/nsys.sqlite"
 ENVIRONMENT = os.environ | {"NL_STAGE_LEDGER": "off", "NO_COLOR": "1"}
 TABLES = ("runs", "stages", "kernels", "collectives")
@@ -37,6 +37,7 @@ class Facts(unittest.TestCase):
         self.addCleanup(place.cleanup)
         self.folder = pathlib.Path(place.name)
         self.out = self.folder / "facts"
+        self.other = self.run_with("other.json", run_id="other")
 
     def files(self):
         return sorted(path.name for path in self.out.iterdir()) if self.out.exists() else []
@@ -63,9 +64,9 @@ class Facts(unittest.TestCase):
 
     def test_each_format_has_its_files(self):
         for table_format in ("parquet", "arrow"):
-            self.assertEqual(facts(LLAMA, LLAVA, "-f", table_format, "-o", self.out).returncode, 0)
+            self.assertEqual(facts(LLAMA, self.other, "-f", table_format, "-o", self.out).returncode, 0)
         self.assertEqual(self.files(), sorted(f"{table}.{end}" for table in TABLES for end in ("arrow", "parquet")))
-        self.assertEqual(facts(LLAMA, LLAVA, "-f", "sqlite", "-o", self.out).returncode, 0)
+        self.assertEqual(facts(LLAMA, self.other, "-f", "sqlite", "-o", self.out).returncode, 0)
         database = sqlite3.connect(self.out / "facts.sqlite")
         joined = database.execute("SELECT count(DISTINCT run_id), count(*) FROM stages JOIN runs USING (run_id)").fetchone()
         self.assertEqual(joined[0], 2)
@@ -95,6 +96,9 @@ class Facts(unittest.TestCase):
             ids.append(rows_of(self.out / name, "runs")[0]["run_id"])
         self.assertTrue(ids[0].startswith("capture-"))
         self.assertEqual(ids[0], ids[1])
+        done = facts(CAPTURE, CAPTURE, "-f", "csv", "-o", self.out / "both")
+        self.assertIn("named before", done.stderr)
+        self.assertEqual(len(rows_of(self.out / "both", "runs")), 1)
 
     def test_one_run_that_cannot_be_read_is_an_error_that_names_it(self):
         (self.folder / "run.json").write_text('{"schema_version": "3.9.0", "run_id"')
@@ -106,7 +110,7 @@ class Facts(unittest.TestCase):
 
     def test_of_several_runs_it_is_skipped_and_the_status_says_so(self):
         damaged = self.run_with("run.json", stages="none")
-        done = facts(LLAMA, damaged, LLAVA, "-f", "csv", "-o", self.out)
+        done = facts(LLAMA, damaged, self.other, "-f", "csv", "-o", self.out)
         self.assertEqual(done.returncode, 3)
         self.assertIn(str(damaged), done.stderr)
         self.assertIn("1 of 3 runs skipped: the tables have the others", done.stderr)
@@ -124,11 +128,11 @@ class Facts(unittest.TestCase):
     def test_tables_that_are_there_are_replaced_only_where_asked(self):
         self.assertEqual(facts(LLAMA, "-o", self.out).returncode, 0)
         before = (self.out / "runs.parquet").read_bytes()
-        done = facts(LLAVA, "-o", self.out)
+        done = facts(self.other, "-o", self.out)
         self.assertEqual(done.returncode, 8)
         self.assertIn("--replace", done.stderr)
         self.assertEqual((self.out / "runs.parquet").read_bytes(), before)
-        self.assertEqual(facts(LLAVA, "-o", self.out, "--replace").returncode, 0)
+        self.assertEqual(facts(self.other, "-o", self.out, "--replace").returncode, 0)
         self.assertNotEqual((self.out / "runs.parquet").read_bytes(), before)
         self.assertEqual(len(self.files()), 4)
 
@@ -141,17 +145,13 @@ class Facts(unittest.TestCase):
             self.assertEqual(self.files(), [], table_format)
 
     def test_an_interrupt_leaves_nothing_behind(self):
-        fifo = self.folder / "later"
-        fifo.mkdir()
-        os.mkfifo(fifo / "run.json")  # the second run is never there
-        with subprocess.Popen([NL_STAGE, "facts", LLAMA, fifo, "-o", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as process:
+        many = [CAPTURE] * 200  # each is read
+        with subprocess.Popen([NL_STAGE, "facts", LLAMA, *many, "-o", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as process:
             deadline = time.time() + 60
             while not self.files() and time.time() < deadline:
                 time.sleep(0.01)
             self.assertTrue(self.files())
             process.send_signal(signal.SIGINT)
-            with open(fifo / "run.json", "w", encoding="utf-8") as late:
-                late.write("{}")
             process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(self.files(), [])

@@ -10,6 +10,7 @@
 #include "orchestrator/capture/timeline.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/duty_run.h"
 #include "tests/unit/unpacked.h"
 
 using namespace nl;
@@ -123,4 +124,30 @@ TEST_CASE("import keeps every record of a collector's trace") {
     CHECK(text(lost(recorded, imported)) == "");
     CHECK(text(lost(imported, recorded)) == "");
   }
+}
+
+TEST_CASE("what became of capture.duty is said where nothing was left out: no step is marked, or tracing never paused") {
+  Config config;
+  config.capture.duty = "1/10";
+  config.analysis.warmup = "none";
+  const auto notes = [&](int traced, int untraced, bool spans) {
+    DutyRun run;
+    run.range("", "something", 10, 20);
+    if (traced > 0) run.steps("decode_step", traced, true);
+    if (untraced > 0) run.steps("decode_step", untraced, false);
+    run.trace.has_kernel_data = true;
+    run.trace.stats.source_format = SourceFormat::kCollector;
+    if (!spans) run.trace.duty.reset();
+    const Trace trace = with_stages(std::move(run.trace), config);
+    std::vector<Code> codes;
+    for (const Remark& note : trace.stats.notes)
+      if (is_one_of(note.code, {Code::kDutyNoSteps, Code::kDutyNeverPaused})) codes.push_back(note.code);
+    return codes;
+  };
+  CHECK(notes(6, 0, true) == std::vector{Code::kDutyNeverPaused});
+  CHECK(notes(6, 0, false) == std::vector{Code::kDutyNeverPaused});
+  CHECK(notes(6, 6, true).empty());
+  CHECK(notes(0, 0, false) == std::vector{Code::kDutyNoSteps});
+  config.capture.duty = "";
+  CHECK(notes(6, 0, true).empty());
 }

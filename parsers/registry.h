@@ -38,7 +38,7 @@ struct Format {
   std::string_view name;           // --name of import
   std::string_view help;           // of that flag
   std::string_view source = name;  // in files: where operators are from
-  std::string_view known_as;       // where a file is of no format: "give … or a <known_as>"
+  std::string_view known_as = {};  // where a file is of no format: "give … or a <known_as>"
   Gives gives = Gives::kTimeline;
   std::size_t most_files = kAnyNumber;             // behind its flag
   bool together = false;                           // all files make one reading; else each makes its own

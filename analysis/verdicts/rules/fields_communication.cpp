@@ -72,6 +72,8 @@ void add_stage_communication_fields(std::vector<Field>& fields) {
   add("slowest_last_share", Unit::kShare, "of the collectives: the slowest rank reaches them last", [](const Subject& s) {
     return spread(s) && spread(s)->slowest_last_share ? Value::of(*spread(s)->slowest_last_share) : Value::none();
   });
+  add("slowest_last", Unit::kCount, "of the collectives: the slowest rank reaches them last",
+      [](const Subject& s) { return spread(s) ? Value::of(static_cast<double>(s.totals->stages[s.index].slowest_last)) : Value::none(); });
   add("slowest_late_share", Unit::kShare,
       "of the time by which GPUs come to collectives after all others: the slowest rank does; of runs before format 3.10 "
       "`slowest_last_share`",

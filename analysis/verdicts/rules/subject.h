@@ -31,6 +31,7 @@ struct StageTotals {
   std::optional<StageActivity> activity;  // GPU work: of one GPU on average; host calls: all
   CommunicationTotals communication;
   std::string slowest_gpu;                  // "GPU 1 (process 4711)"; empty: there is one
+  std::uint64_t slowest_last = 0;           // how often it reaches a collective last
   const RankEntry* slowest_rank = nullptr;  // of it; nullptr: the capture is not of several ranks
   struct Launches {
     std::size_t kernel = 0;

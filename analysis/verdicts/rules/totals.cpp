@@ -187,6 +187,9 @@ StageTotals stage_totals(const Run& run, const StageEntry& stage) {
   }
   if (stage.gpu_spread) {
     out.slowest_gpu = gpu_name(run.ranks, stage.gpu_spread->slowest_device, stage.gpu_spread->slowest_pid);
+    for (const Communication& each : stage.communication)
+      if (each.device == stage.gpu_spread->slowest_device && each.pid == stage.gpu_spread->slowest_pid)
+        out.slowest_last += each.last_arrivals.value_or(0);
     out.slowest_rank = rank_of(run.ranks, stage.gpu_spread->slowest_pid);
   }
   return out;

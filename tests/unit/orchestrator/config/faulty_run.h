@@ -62,6 +62,9 @@ inline void ranks(Run& run, double last_share, Ns late_ns, double compute_spread
   spread.slowest_last_share = last_share;
   spread.compute_spread = compute_spread;
   Communication& talk = prefill.communication.emplace_back();
+  talk.device = 1;
+  talk.pid = 4711;
+  talk.last_arrivals = 20;
   talk.late_peer_ns = late_ns;
 }
 

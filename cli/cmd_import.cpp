@@ -48,7 +48,7 @@ void add_import(CLI::App& app, std::function<int()>& action) {
     verb->add_option("--" + name, flags->of_format[name], std::string(format->help))
         ->type_name("FILE")
         ->expected(1, most)
-        ->allow_extra_args(most != 1);
+        ->allow_extra_args(!format->by_rank);  // --nsys FILE CSV: what follows may be of another format
   }
   verb->add_option("--rules", flags->rules, "file with more rules; repeatable")->allow_extra_args(false)->type_name("FILE");
   verb->add_option("--out", flags->out, "folder of the bundle, new or empty; default: a new one in artifacts.dir")->type_name("DIR");

@@ -155,6 +155,18 @@ constexpr GlossaryEntry kGlossary[] = {
      "communication while a compute kernel runs on the same GPU; the budget counts it as GPU compute", ""},
     {kOfBudget, "late rank", "ms", kFromTrace, "", "the last one to reach a collective; the others wait for it inside",
      "Waits for a late rank"},
+    {kOfBudget, "lateness of a rank", "ms", kFromTrace, "its arrival - that of the last but one",
+     "by how much it came to collectives after all others, and how often; computing: its GPU computed longer than theirs; waiting: it "
+     "waited longer for "
+     "its program",
+     "Last|of them|Late by, sum|Computing|Waiting for its program"},
+    {kOfBudget, "waiting for other ranks", "ms", kFromTrace, "arrival of the last - its own",
+     "what a rank spent inside collectives before the last one came", "Waits for others"},
+    {kOfBudget, "clock of a rank", "ms, ppm", kFromTrace, "",
+     "how far its clock was ahead of that of the first rank, and how much faster it ran, by the ends of collectives",
+     "Ahead by|Drift (ppm)|Collectives"},
+    {kOfBudget, "residual of a clock", "us", kFromTrace, "1.48 × the median distance from the line",
+     "how far ends of collectives are from the line that the clock was fitted by", "Residual (1 sigma)|Largest"},
     {kOfBudget, "transfer", "ms, B/s", kFromTrace, "communication - waits for a late rank", "the part of communication in which data moves",
      "Rate"},
 

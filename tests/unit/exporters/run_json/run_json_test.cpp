@@ -54,8 +54,8 @@ nl::Run filled_run() {
   run.coverage.graph_only_share = 0.25;
   run.coverage.graph_unjoined_share = run.operators.at(0).graph_unjoined_share = 0.125;
   run.coverage.devices = {{1, 41, 900, 800, 100, 50}};
-  run.stages.at(0).gpu_spread = nl::GpuSpread{0.7, 0.6, 0.8, 0.1, 1, 41, nl::SlowestBy::kArrival, 0.9};
-  run.communication = run.stages.at(0).communication = {{nl::Collective::kPeerCopy, 1, 41, 3, 60, 50, 40, 4000, 2e9, 20, 40, 2}};
+  run.stages.at(0).gpu_spread = nl::GpuSpread{0.7, 0.6, 0.8, 0.1, 1, 41, nl::SlowestBy::kArrival, 0.9, 0.95};
+  run.communication = run.stages.at(0).communication = {{nl::Collective::kPeerCopy, 1, 41, 3, 60, 50, 40, 4000, 2e9, 20, 40, 2, 15}};
   run.phases.devices = run.stages.at(0).devices;
   run.kernels->at(0).ncu.at(0).values[nl::Metric::kL2] = 41.5;
   run.kernels->at(0).ncu.at(0).values[nl::Metric::kTensor] = 72;
@@ -173,15 +173,30 @@ TEST_CASE("the keys stand in the documented order") {
   const auto document = nlohmann::ordered_json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   std::vector<std::string> keys;
   for (const auto& [key, value] : document.items()) keys.push_back(key);
-  CHECK(keys ==
-        std::vector<std::string>{"schema_version", "run_id",         "created_at",       "status",      "summary",     "problems",
-                                 "name",           "mode",           "hardware",         "software",    "model",       "workload",
-                                 "stages",         "phases",         "iterations",       "median_step", "latency",     "communication",
-                                 "serving",        "kernels",        "kernels_note",     "api",         "ranges",      "session",
-                                 "operators",      "operators_note", "operator_steps",   "layers",      "layers_note", "peaks",
-                                 "efficiency",     "roofline",       "findings",         "abstentions", "what_if",     "perturbation",
-                                 "energy",         "host",           "timeline",         "activity",    "coverage",    "sampled",
-                                 "clock",          "import_stats",   "ncu_rows_damaged", "provenance"});
+  CHECK(keys == std::vector<std::string>{"schema_version", "run_id",
+                                         "created_at",     "status",
+                                         "summary",        "problems",
+                                         "name",           "mode",
+                                         "hardware",       "software",
+                                         "model",          "workload",
+                                         "stages",         "phases",
+                                         "iterations",     "median_step",
+                                         "latency",        "communication",
+                                         "serving",        "kernels",
+                                         "kernels_note",   "api",
+                                         "ranges",         "session",
+                                         "operators",      "operators_note",
+                                         "operator_steps", "layers",
+                                         "layers_note",    "peaks",
+                                         "efficiency",     "roofline",
+                                         "findings",       "abstentions",
+                                         "what_if",        "perturbation",
+                                         "energy",         "host",
+                                         "timeline",       "activity",
+                                         "coverage",       "ranks",
+                                         "sampled",        "clock",
+                                         "import_stats",   "ncu_rows_damaged",
+                                         "provenance"});
   keys.clear();
   for (const auto& [key, value] : document.at("kernels").at(0).items()) keys.push_back(key);
   CHECK(keys ==

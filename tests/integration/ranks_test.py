@@ -70,6 +70,9 @@ class Ranks(unittest.TestCase):
         self.assertIn("nvjet", late["slowest_kernel"])
         true_ns = sum(c["after_second_last_ns"] for c in truth["collectives"] if c["last"] == 2)
         self.assertLess(abs(late["late_ns"] / true_ns - 1), 0.05, "lateness to 5 %")
+        rules = [f["rule"] for f in run["findings"] if f["subject"] == "decode_step"]
+        self.assertIn("straggler_rank", rules)
+        self.assertNotIn("exposed_communication", rules, "what is waiting for a late rank is no exchange of data")
         report = (self.folder / "out/report.md").read_text()
         self.assertTrue("The late one is rank 2:" in report)
         self.assertTrue("its GPU computed longer" in report)

@@ -64,6 +64,7 @@ TEST_CASE("fact tables: every value fits the type of its column, and no column i
   nl::Run full = nl::test::every_value_run();
   full.provenance.captured_at = "2026-11-15T02:18:08Z";
   full.model.attributes["decode_tokens"] = "16";
+  full.ranks.at(0).pids.push_back(full.communication.at(0).pid);
   for (const char* program : {"python", "torch", "cuda_runtime"}) full.software.versions[program] = "1.2";
   for (const Table& table : tables())
     for (const Column& column : table.columns) {

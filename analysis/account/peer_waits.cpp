@@ -74,11 +74,11 @@ std::unordered_map<std::uint32_t, Arrival> numbered_arrivals(const Trace& trace)
 
 PeerWaits::PeerWaits(const Trace& trace, const GpuLanes& lanes, const CommunicationKernels& kernels) {
   if (!kernels.any() || lanes.size() < 2) return;
-  kernels_ = trace.kernels.data();
-  of_kernel_ = numbered_arrivals(trace);
-  std::array<bool, kCollectives> numbered = {};
+  first_kernel_ = trace.kernels.data();
+  numbered_ = numbered_arrivals(trace);
+  std::array<bool, kCollectives> has_numbers = {};
   for (const CollectiveCall& call : trace.collectives)
-    if (const auto kind = kernels.of(trace.kernels[call.kernel])) numbered[static_cast<std::size_t>(*kind)] = true;
+    if (const auto kind = kernels.of(trace.kernels[call.kernel])) has_numbers[static_cast<std::size_t>(*kind)] = true;
   std::vector<std::array<Times, kCollectives>> times(lanes.size());
   for (const std::uint32_t i : start_order_of(trace.kernels, [&](const Kernel& kernel) { return kernels.of(kernel).has_value(); })) {
     const Kernel& kernel = trace.kernels[i];
@@ -86,7 +86,7 @@ PeerWaits::PeerWaits(const Trace& trace, const GpuLanes& lanes, const Communicat
   }
   rows_.resize(lanes.size());
   for (std::size_t kind = 0; kind < kCollectives; ++kind) {
-    if (numbered[kind]) continue;
+    if (has_numbers[kind]) continue;
     std::vector<const Times*> ranks;
     std::vector<std::size_t> lane_of_rank;
     for (std::size_t lane = 0; lane < times.size(); ++lane) {
@@ -101,8 +101,9 @@ PeerWaits::PeerWaits(const Trace& trace, const GpuLanes& lanes, const Communicat
 }
 
 std::optional<Arrival> PeerWaits::next(const Kernel& kernel, std::uint32_t lane, Collective kind) {
-  if (kernels_ == nullptr) return std::nullopt;
-  if (const auto found = of_kernel_.find(static_cast<std::uint32_t>(&kernel - kernels_)); found != of_kernel_.end()) return found->second;
+  if (first_kernel_ == nullptr) return std::nullopt;
+  if (const auto found = numbered_.find(static_cast<std::uint32_t>(&kernel - first_kernel_)); found != numbered_.end())
+    return found->second;
   if (lane >= rows_.size()) return std::nullopt;
   Row& row = rows_[lane][static_cast<std::size_t>(kind)];
   if (row.next >= row.arrivals.size()) return std::nullopt;

@@ -21,12 +21,13 @@ struct Arrival {
   Ns behind_ns = 0;  // of the last: after the last but one
 };
 
-// Pairs the collectives of the ranks: as Trace::collectives has them, where captures of several ranks were joined. Else the n-th of a kind on each. Only where every rank that has the kind has it as often,
-// and all ranks are in each collective at one instant: a collective ends for all at the same time, so that of two that
-// do not overlap one was paired with a wrong one.
-// `last` is told where the rank is later than the last but one by more than their clocks may be off.
+// By kernel, of the collectives that Trace::collectives numbers. A rank is the last where it comes later than the last but one by more than their
+// clocks may be off.
 std::unordered_map<std::uint32_t, Arrival> numbered_arrivals(const Trace& trace);
 
+// Pairs the collectives of the ranks: by their numbers where they have some. Of a kind that has none, the n-th on each rank: only where every rank
+// that has the kind has it as often, and all ranks are in each collective at one instant. A collective ends for all at the same time, so that of two
+// that do not overlap one was paired with a wrong one.
 class PeerWaits {
  public:
   PeerWaits() = default;
@@ -39,9 +40,9 @@ class PeerWaits {
     std::vector<Arrival> arrivals;
     std::size_t next = 0;
   };
-  std::vector<std::array<Row, kCollectives>> rows_;       // by lane
-  const Kernel* kernels_ = nullptr;                       // of the trace, where
-  std::unordered_map<std::uint32_t, Arrival> of_kernel_;  // is by index of the kernel
+  std::vector<std::array<Row, kCollectives>> rows_;  // by lane
+  const Kernel* first_kernel_ = nullptr;             // of the trace; nullptr: there are no ranks
+  std::unordered_map<std::uint32_t, Arrival> numbered_;
 };
 
 }  // namespace nl::analysis

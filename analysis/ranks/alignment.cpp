@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/statistics/bootstrap.h"
 #include "analysis/statistics/robust_line.h"
 
 namespace nl::analysis::ranks {
@@ -61,24 +62,20 @@ std::vector<EndPair> ends_of(const Track& first, const Track& second, std::ptrdi
   return ends;
 }
 
-double median_of(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 struct Middle {
   double median = 0, error = 0;  // 1 sigma, as values scatter that are normal
 };
 
 Middle middle_of(std::vector<double> values) {
+  constexpr double kMedianToMean = 1.2533;  // a median is so much less certain than a mean
   const double median = median_of(values);
-  for (double& value : values) value = std::abs(value - median);
+  for (double& value : values) value -= median;
   const auto count = static_cast<double>(values.size());
-  return {median, 1.4826 * 1.2533 * median_of(std::move(values)) / std::sqrt(count)};
+  return {median, kMedianToMean * robust_sigma(std::move(values)) / std::sqrt(count)};
 }
 
-// The member that arrives last leaves a little earlier or later than who waited, so that the ends are apart by one distance where the one is last and by
-// another where the other is: half of the difference. 0: one of them is hardly ever last.
+// The member that arrives last leaves a little earlier or later than the one that waited, so that the ends are apart by one distance where the one
+// is last and by another where the other is: half of the difference. 0: one of them is hardly ever last.
 double effect_of_arrival(const std::vector<EndPair>& ends, const RobustLine& line) {
   constexpr double kAtOnce = 2'000;  // arrivals that are nearer to each other say nothing
   constexpr std::size_t kFewest = 4;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/statistics/bootstrap.h"
+
 namespace nl::analysis {
 namespace {
 
@@ -10,16 +12,8 @@ using Points = std::vector<std::pair<double, double>>;
 
 constexpr std::size_t kFewest = 8;  // values that a slope is told by
 constexpr int kMostRounds = 20;
-constexpr double kSigmas = 3;          // a value farther off is left out of the next round
-constexpr double kSlopeErrors = 4;     // a slope below so many of its errors is chance
-constexpr double kNormalMad = 1.4826;  // sigma ÷ median deviation, where values scatter normally
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
+constexpr double kSigmas = 3;       // a value farther off is left out of the next round
+constexpr double kSlopeErrors = 4;  // a slope below so many of its errors is chance
 
 std::vector<double> deviations(const Points& points, const RobustLine& line) {
   std::vector<double> all;
@@ -30,14 +24,14 @@ std::vector<double> deviations(const Points& points, const RobustLine& line) {
 
 void tell_residual(const Points& points, RobustLine& line) {
   std::vector<double> all = deviations(points, line);
-  for (double& value : all) value = std::abs(value);
-  line.residual_max = *std::max_element(all.begin(), all.end());
-  line.residual = kNormalMad * median(std::move(all));
+  line.residual_max = 0;
+  for (const double value : all) line.residual_max = std::max(line.residual_max, std::abs(value));
+  line.residual = robust_sigma(std::move(all));
 }
 
 void set_level(const Points& points, RobustLine& line) {
   line.at_first = 0;
-  line.at_first = median(deviations(points, line));
+  line.at_first = median_of(deviations(points, line));
 }
 
 // By the slopes from each value to the one half of all values later.
@@ -47,7 +41,7 @@ double first_slope(const Points& points) {
   for (std::size_t i = 0; i + half < points.size(); ++i)
     if (const double run = points[i + half].first - points[i].first; run > 0)
       slopes.push_back((points[i + half].second - points[i].second) / run);
-  return slopes.empty() ? 0 : median(std::move(slopes));
+  return median_of(std::move(slopes));
 }
 
 // Least squares of the values near the line; false where it stays as it is.

@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <charconv>
-#include <future>
 #include <map>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "analysis/ranks/one_run.h"
 #include "model/error.h"
 #include "orchestrator/process/activity.h"
+#include "orchestrator/process/parallel.h"
 
 namespace fs = std::filesystem;
 
@@ -56,18 +54,10 @@ std::vector<std::uint32_t> numbers_at(const std::vector<std::vector<std::string>
   return out;
 }
 
-// As many at a time as there are processors; each reader has threads of its own only where its file is large.
 std::vector<Trace> read_all(const std::vector<RankFile>& files, const std::function<Trace(const fs::path&)>& read) {
   const Activity reading(fmt::format("reading the captures of {} ranks", files.size()));
   std::vector<Trace> traces(files.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < files.size(); i = next++) traces[i] = read(files[i].read);
-  };
-  std::vector<std::future<void>> workers;
-  const std::size_t most = std::max(1u, std::thread::hardware_concurrency());
-  for (std::size_t i = 0; i < std::min(most, files.size()); ++i) workers.push_back(std::async(std::launch::async, work));
-  for (auto& worker : workers) worker.get();
+  each_in_parallel(files.size(), [&](std::size_t i) { traces[i] = read(files[i].read); });
   return traces;
 }
 

@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <future>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <vector>
 
 #include "model/error_code.h"
@@ -13,6 +10,7 @@
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/bundle/sha256.h"
+#include "orchestrator/process/parallel.h"
 
 namespace fs = std::filesystem;
 
@@ -31,15 +29,7 @@ std::vector<ManifestFile> files_of(const fs::path& folder) {
 // Reports of gigabytes: as many files at a time as there are processors, the largest first.
 void hash_all(const fs::path& folder, std::vector<ManifestFile>& entries) {
   std::sort(entries.begin(), entries.end(), [](const ManifestFile& a, const ManifestFile& b) { return a.size_bytes > b.size_bytes; });
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i; (i = next++) < entries.size();) entries[i].sha256 = sha256_file(folder / entries[i].path);
-  };
-  std::vector<std::future<void>> others;
-  for (unsigned i = 1; i < std::min<std::size_t>(std::thread::hardware_concurrency(), entries.size()); ++i)
-    others.push_back(std::async(std::launch::async, work));
-  work();
-  for (auto& other : others) other.get();
+  each_in_parallel(entries.size(), [&](std::size_t i) { entries[i].sha256 = sha256_file(folder / entries[i].path); });
   std::sort(entries.begin(), entries.end(), [](const ManifestFile& a, const ManifestFile& b) { return a.path < b.path; });
 }
 

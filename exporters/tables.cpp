@@ -72,6 +72,12 @@ void add_row(std::string& text, const std::string& pass, const PowerSample& samp
 
 }  // namespace
 
+std::string csv_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  return out + '"';
+}
+
 std::string stat_csv(const StatTable& table) {
   std::string out = fmt::format("{}\n", fmt::join(table.columns, ","));
   for (const auto& row : table.rows) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@ std::string stat_csv(const StatTable& table);  // byte for byte what `nsys stats
 std::string stat_json(const StatTable& table);
 // For people: aligned columns, thousands separated, not wider than a terminal; 0: as wide as it is.
 std::string stat_text(const StatTable& table, std::size_t width = 0);
+
+std::string csv_quoted(std::string_view text);  // a field of RFC 4180 in quotes, those inside doubled
 
 // pass,utc_ns,device,power_w, … one row a reading and GPU; thinned out over 200,000 rows.
 using NamedSamples = std::pair<std::string, const std::vector<PowerSample>*>;

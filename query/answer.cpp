@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "exporters/tables.h"
 #include "model/text_table.h"
 #include "model/visible_text.h"
 #include "query/connection.h"
@@ -33,10 +34,7 @@ std::string shown_text(const Cell& cell) {
 }
 
 std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
+  return text.find_first_of(",\"\r\n") == std::string::npos ? text : exporters::csv_quoted(text);
 }
 
 bool has_only_numbers(const Answer& answer, std::size_t column) {

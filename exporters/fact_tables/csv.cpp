@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "exporters/fact_tables/writer.h"
+#include "exporters/tables.h"
 
 namespace nl::exporters::fact_tables {
 namespace {
@@ -9,13 +10,9 @@ constexpr const char* kLineEnd = "\r\n";
 
 // An empty field is null, and "" a text that is empty.
 void add_text(std::string& out, std::string_view text) {
-  if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
-  out += '"';
+  const bool plain = !text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos;
+  if (plain) out += text;
+  else out += csv_quoted(text);
 }
 
 void add_value(std::string& out, const Batch::Values& column, std::size_t row) {

@@ -48,6 +48,7 @@ class WindowTaker {
   const WindowWatcher& watcher_;
   Window window_;
   std::vector<Taking> all_;
+  OpenAt told_;
 };
 
 WindowTaker::WindowTaker(const Recorder& recorder, const WindowRequest& request, const WindowWatcher& watcher)
@@ -149,11 +150,11 @@ void WindowTaker::open() {
     no_step_came();
   if (window_.stopped) return;
   if (request_.min_batch > 0 || request_.when) ask_how_far();
-  const OpenAt at = step_ahead(all_);
+  told_ = step_ahead(all_);
   const Ns open_at_ns = now_ns() + (all_.size() > 1 ? 2 * kMs : 0);
   for (Taking& each : all_) {
     if (each.over()) continue;
-    each.link.send(fmt::format("open ns={} step={} collective={}", open_at_ns, at.step, at.collective));
+    each.link.send(fmt::format("open ns={} step={} collective={}", open_at_ns, told_.step, told_.collective));
     each.state = State::kTold;
   }
 }
@@ -187,7 +188,7 @@ Window WindowTaker::take() {
   open();
   close();
   for (Taking& each : all_) window_.processes.push_back(std::move(each.process));
-  window_.opening = opening_of(window_.processes);
+  window_.opening = opening_of(window_.processes, told_);
   return std::move(window_);
 }
 

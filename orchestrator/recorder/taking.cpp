@@ -10,7 +10,7 @@
 namespace nl::orchestrator {
 namespace {
 
-constexpr Ns kTogetherIn = 100'000'000;  // processes that open at one step are told so long before
+constexpr Ns kTogetherIn = 200'000'000;  // processes that open at one step are told so long before
 
 void hear_armed(Taking& taking, const RecorderLine& line) {
   WindowProcess& process = taking.process;
@@ -103,31 +103,31 @@ void Taking::hear(const RecorderLine& line) {
 }
 
 OpenAt step_ahead(const std::vector<Taking>& all) {
-  Numbers steps, collectives;
-  std::int64_t leading = 0, step_collectives = 0;
+  Numbers steps, collectives, step_collectives;
+  std::int64_t leading = 0;
   Ns median_ns = 0;
   for (const Taking& each : all) {
     if (!each.leads()) continue;
     ++leading;
     if (each.next_step >= 0) steps.add(each.next_step);
     if (each.next_collective >= 0) collectives.add(each.next_collective);
-    step_collectives = std::max(step_collectives, each.step_collectives);
+    step_collectives.add(each.step_collectives);
     median_ns = std::max(median_ns, each.median_ns);
   }
   if (leading < 2) return {};
   const std::int64_t ahead = std::max<std::int64_t>(2, median_ns > 0 ? kTogetherIn / median_ns + 1 : 2);
   if (steps.count > 1) return {steps.most + ahead, -1};
-  // Processes that are further apart than that do not call the same collectives: stages of a pipeline do not.
-  const bool alike =
-      collectives.count == static_cast<std::size_t>(leading) && collectives.most - collectives.least <= ahead * step_collectives;
-  return {-1, alike ? collectives.most + ahead * step_collectives : -1};
+  // Processes whose steps call other numbers of them, or that are further apart than that, do not call the same collectives: stages of a
+  // pipeline do not.
+  const bool alike = collectives.count == static_cast<std::size_t>(leading) && step_collectives.least == step_collectives.most &&
+                     collectives.most - collectives.least <= ahead * step_collectives.most;
+  return {-1, alike ? collectives.most + ahead * step_collectives.most : -1};
 }
 
-WindowOpening opening_of(const std::vector<WindowProcess>& processes) {
+WindowOpening opening_of(const std::vector<WindowProcess>& processes, OpenAt told) {
   if (opened_together(processes, [](const WindowProcess& each) { return each.first_step; })) return WindowOpening::kMark;
-  const auto leading = std::count_if(processes.begin(), processes.end(), [](const auto& each) { return each.has_steps && each.opened_ns; });
-  // A number that one process alone counts is that of no other.
-  const bool by_collective = leading > 1 && opened_together(processes, [](const WindowProcess& each) { return each.first_collective; });
+  // A number that nobody was told says nothing: steps that open at one time may have the same one by chance.
+  const bool by_collective = told.collective >= 0 && opened_together(processes, [](const WindowProcess& each) { return each.first_collective; });
   return by_collective ? WindowOpening::kCollective : WindowOpening::kTime;
 }
 

@@ -31,6 +31,6 @@ struct OpenAt {
 OpenAt step_ahead(const std::vector<Taking>& all);
 
 // Whether the first steps of the processes turned out to be the same one.
-WindowOpening opening_of(const std::vector<WindowProcess>& processes);
+WindowOpening opening_of(const std::vector<WindowProcess>& processes, OpenAt told);
 
 }  // namespace nl::orchestrator

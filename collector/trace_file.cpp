@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "collector/host_program.h"
+#include "collector/launchers.h"
 #include "collector/trace_format.h"
 
 namespace nl::collector {
@@ -22,6 +23,7 @@ namespace {
 using trace_format::FileHeader;
 using trace_format::kChunkBytes;
 using trace_format::kHeaderBytes;
+using trace_format::Place;
 using trace_format::RunLabel;
 using trace_format::Segment;
 
@@ -66,6 +68,26 @@ RunLabel make_label() {
   RunLabel label{};
   if (const char* run = std::getenv("NL_STAGE_RUN"); run != nullptr) copy_text(label.text, sizeof label.text, run);
   return label;
+}
+
+// Digits alone; `otherwise` where the variable is not set, or says something else.
+std::uint32_t number_of_variable(const char* name, std::uint32_t otherwise) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0' || std::strspn(text, "0123456789") != std::strlen(text) || std::strlen(text) > 9) return otherwise;
+  return static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
+}
+
+Place make_place() {
+  Place place{};
+  place.rank = trace_format::kNoRank;
+  gethostname(place.host, sizeof place.host - 1);
+  for (const LauncherVariables& launcher : kRankVariables) {
+    place.rank = number_of_variable(launcher.rank, trace_format::kNoRank);
+    if (place.rank == trace_format::kNoRank) continue;
+    place.world_size = number_of_variable(launcher.world_size, 0);
+    break;
+  }
+  return place;
 }
 
 // At once with every chunk, not at an orderly end: servers end their workers with a signal. A reader then knows what a whole
@@ -116,6 +138,7 @@ bool TraceFile::create(const char* folder) {
     FileHeader header = make_header();
     RunLabel label = make_label();
     Segment segment = {};
+    Place place = make_place();
   } begin;
   static_assert(sizeof begin == kHeaderBytes);
   if (ring_files_ > 0) begin.segment = {began_ns_, number_, in_window_};

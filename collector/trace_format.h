@@ -50,8 +50,18 @@ struct Segment {
   std::uint32_t number;   // of the file, from 0
   std::uint32_t window;   // 1: it holds a window, with the work of the GPU
 };
+
+// Behind the segment. Which rank of a distributed run the process is, as its launcher told it, and the machine that it runs on.
+struct Place {
+  std::uint32_t rank;        // kNoRank: not told
+  std::uint32_t world_size;  // of the run; 0: not told
+  char host[64];
+};
+inline constexpr std::uint32_t kNoRank = 0xFFFFFFFF;
+
 inline constexpr std::uint32_t kSegmentOffset = sizeof(FileHeader) + sizeof(RunLabel);
-inline constexpr std::uint32_t kHeaderBytes = kSegmentOffset + sizeof(Segment);  // of a file that is written today
+inline constexpr std::uint32_t kPlaceOffset = kSegmentOffset + sizeof(Segment);
+inline constexpr std::uint32_t kHeaderBytes = kPlaceOffset + sizeof(Place);  // of a file that is written today
 
 enum class Kind : std::uint16_t {
   kThreadStart = 1,

@@ -13,7 +13,7 @@ namespace nl {
 
 // What a capture tells of the rank that it is of.
 struct RankFacts {
-  std::optional<std::uint32_t> rank, world_size;
+  std::optional<std::uint32_t> rank = {}, world_size = {};
   RankSource source = RankSource::kNone;  // of the rank's number
   std::string host = {};                  // empty: not known
 };

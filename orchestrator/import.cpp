@@ -141,7 +141,7 @@ void check_inputs(const ImportRequest& request) {
   refuse_report_and_export(request);
   for (const parsers::Format* format : parsers::formats())
     if (format->gives == Gives::kCollectorTraces)
-      if (const auto found = request.files.find(format->name); found != request.files.end())
+      if (const auto found = request.files.find(format->name); found != request.files.end() && parsers::files_by_rank(found->second).empty())
         refuse_two_runs(found->second, request.found_in_folder);
 }
 
@@ -219,9 +219,11 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
     if (fs::exists(bundle / "ncu" / page, ignored)) add(Gives::kNcuLaunches, bundle / "ncu" / page, request);
   for (const char* counted : {"stages", "kernels", "kernels-2"})
     for (const auto& file : files_in(bundle / "counters" / counted)) add(Gives::kCounters, file, request);
-  request.operators = bundle / kOperatorsFolder;
-  request.session = bundle / kSessionRecord;
-  request.facts = bundle / kFactsFolder;
+  // Of bundles of several ranks the first one says what the run is; an operator pass or a session is that of one rank alone.
+  const bool first = request.facts.empty();
+  request.operators = first ? bundle / kOperatorsFolder : fs::path();
+  request.session = first ? bundle / kSessionRecord : fs::path();
+  if (first) request.facts = bundle / kFactsFolder;
   for (const auto& file : parsers::stack_files(bundle / kFactsFolder)) add(Gives::kHostStacks, file, request);
 }
 
@@ -245,13 +247,6 @@ bool says_nothing(std::string name) {
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   name.resize(name.find_last_not_of("0123456789.-_") + 1);
   return name.empty() || std::find(kToolsNames.begin(), kToolsNames.end(), name) != kToolsNames.end();
-}
-
-// A bundle keeps each pass in a folder of its own.
-fs::path folder_of(const fs::path& capture) {
-  const fs::path folder = capture.parent_path();
-  return std::find(kPassFolders.begin(), kPassFolders.end(), folder.filename().string()) != kPassFolders.end() ? folder.parent_path()
-                                                                                                               : folder;
 }
 
 // Ends the reading at the name, which stands before the long lists.
@@ -401,17 +396,23 @@ void add_input(const fs::path& path, ImportRequest& request) {
                      "give the folder that holds the exports, or the files themselves");
 }
 
+fs::path bundle_of_capture(const fs::path& capture) {
+  const fs::path folder = capture.parent_path();
+  return std::find(kPassFolders.begin(), kPassFolders.end(), folder.filename().string()) != kPassFolders.end() ? folder.parent_path()
+                                                                                                               : folder;
+}
+
 std::string import_name(const NameSources& sources) {
   if (!sources.recorded.empty()) return as_run_name(sources.recorded);
-  for (const std::string& name : {run_name_of(sources.capture), folder_of(sources.capture).filename().string(), sources.process})
+  for (const std::string& name : {run_name_of(sources.capture), bundle_of_capture(sources.capture).filename().string(), sources.process})
     if (!says_nothing(name)) return as_run_name(name);
   return Config{}.run.name;
 }
 
 std::string recorded_name(const fs::path& capture) {
-  const fs::path file = folder_of(capture) / "run.json";
+  const fs::path file = bundle_of_capture(capture) / "run.json";
   std::error_code ignored;
-  if (folder_of(capture) == capture.parent_path() || !fs::is_regular_file(file, ignored)) return {};
+  if (bundle_of_capture(capture) == capture.parent_path() || !fs::is_regular_file(file, ignored)) return {};
   std::ifstream stream(file, std::ios::binary);
   NameReader reader;
   json::sax_parse(stream, &reader, json::input_format_t::json, false);

@@ -68,6 +68,9 @@ std::vector<ImportSource> captures_of(const std::vector<ImportSource>& sources);
 // What imported captures show. Reports that a vendor's tool has to export first go through passes, as in a run.
 Evidence read_import(const ImportRequest& request, const Bundle& bundle, PassRunner& runner);
 
+// The folder of the bundle, which keeps the captures of each pass in a folder of its own; of a capture in no bundle the folder it lies in.
+std::filesystem::path bundle_of_capture(const std::filesystem::path& capture);
+
 struct NameSources {
   std::filesystem::path capture;  // absolute
   std::string recorded = {};      // the name of the bundle that it lies in; empty: in none, or not known

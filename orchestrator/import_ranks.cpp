@@ -54,10 +54,10 @@ std::vector<std::uint32_t> numbers_at(const std::vector<std::vector<std::string>
   return out;
 }
 
-std::vector<Trace> read_all(const std::vector<RankFile>& files, const std::function<Trace(const fs::path&)>& read) {
+std::vector<Trace> read_all(const std::vector<RankFile>& files, const std::function<Trace(const RankFile&)>& read) {
   const Activity reading(fmt::format("reading the captures of {} ranks", files.size()));
   std::vector<Trace> traces(files.size());
-  each_in_parallel(files.size(), [&](std::size_t i) { traces[i] = read(files[i].read); });
+  each_in_parallel(files.size(), [&](std::size_t i) { traces[i] = read(files[i]); });
   return traces;
 }
 
@@ -139,7 +139,7 @@ std::vector<std::uint32_t> ranks_by_name(const std::vector<fs::path>& files) {
   return found;
 }
 
-Trace join_ranks(const std::vector<RankFile>& files, const std::function<Trace(const fs::path&)>& read, bool partial) {
+Trace join_ranks(const std::vector<RankFile>& files, const std::function<Trace(const RankFile&)>& read, bool partial) {
   std::vector<Trace> traces = read_all(files, read);
   refuse_other_worlds(traces, files);
   const std::optional<std::uint32_t> world = traces.front().rank.world_size;

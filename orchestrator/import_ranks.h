@@ -9,13 +9,13 @@
 namespace nl::orchestrator {
 
 struct RankFile {
-  std::filesystem::path named;  // what was given, whose name may tell the rank
-  std::filesystem::path read;   // what is read: itself, an export of it or a copy
+  std::filesystem::path named;              // what was given, whose name may tell the rank
+  std::vector<std::filesystem::path> read;  // what is read: itself, an export of it or a copy; of the collector, a file of each process
 };
 
 // Captures of the ranks of one run as one trace. Throws Error(kInput) where they are not of one run, where two are of one rank and, without
 // `partial`, where a rank is missing.
-Trace join_ranks(const std::vector<RankFile>& files, const std::function<Trace(const std::filesystem::path&)>& read, bool partial);
+Trace join_ranks(const std::vector<RankFile>& files, const std::function<Trace(const RankFile&)>& read, bool partial);
 
 // The numbers that names of files give ranks: those in the one place in which alone they differ, "node0/rank3.sqlite". Empty: there is none.
 std::vector<std::uint32_t> ranks_by_name(const std::vector<std::filesystem::path>& files);

@@ -16,6 +16,7 @@
 #include "orchestrator/import_ranks.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/read.h"
+#include "parsers/collector/runs.h"
 #include "parsers/facts/facts.h"
 #include "parsers/kineto/graph_captures.h"
 #include "parsers/stacks/stacks.h"
@@ -51,8 +52,9 @@ class ImportReader {
     const std::vector<ImportSource> sources = sources_of(request_);
     const std::vector<ImportSource> captures = captures_of(sources);
     if (captures.size() == 1) read_capture(captures.front());
-    if (captures.size() > 1) read_ranks(captures);
-    join_stacks(sources);
+    const parsers::Files stacks = stacks_in(sources);
+    if (captures.size() > 1) read_ranks(captures, stacks);
+    else parsers::join_stacks(stacks, evidence_.trace);
     join_graph_captures(sources);
     evidence_.trace = with_stages(std::move(evidence_.trace), request_.config);
     for (const Remark& remark : request_.remarks) evidence_.trace.stats.notes.push_back(remark);
@@ -95,20 +97,33 @@ class ImportReader {
       describe_capture_machine(files[0], evidence_.trace, evidence_.hardware, evidence_.software);
   }
 
-  void read_ranks(const std::vector<ImportSource>& captures) {
+  void read_ranks(const std::vector<ImportSource>& captures, const parsers::Files& stacks) {
     std::vector<RankFile> files;
-    for (const ImportSource& source : captures) files.push_back({source.files[0], exported(source).at(0)});
+    for (const ImportSource& source : captures) files.push_back({source.files[0], exported(source)});
     const parsers::Format& format = *captures.front().format;
-    evidence_.trace = join_ranks(files, [&](const fs::path& file) { return std::get<Trace>(format.read({file})); }, request_.partial_ranks);
+    const auto read = [&](const RankFile& file) {
+      Trace trace = std::get<Trace>(format.read(file.read));
+      parsers::join_stacks(stacks_beside(file.named, stacks), trace);
+      return trace;
+    };
+    evidence_.trace = join_ranks(files, read, request_.partial_ranks);
     if (format.gives == Gives::kNsysExport)
-      describe_capture_machine(files[0].read, evidence_.trace, evidence_.hardware, evidence_.software);
+      describe_capture_machine(files[0].read[0], evidence_.trace, evidence_.hardware, evidence_.software);
   }
 
-  void join_stacks(const std::vector<ImportSource>& sources) {
+  // Those of the bundle that a capture lies in: their times are of its machine.
+  static parsers::Files stacks_beside(const fs::path& capture, const parsers::Files& stacks) {
+    parsers::Files own;
+    for (const fs::path& file : stacks)
+      if (file.parent_path().parent_path() == bundle_of_capture(capture)) own.push_back(file);
+    return own;
+  }
+
+  static parsers::Files stacks_in(const std::vector<ImportSource>& sources) {
     parsers::Files files;
     for (const ImportSource& source : sources)
       if (source.format->gives == Gives::kHostStacks) files = source.files;
-    parsers::join_stacks(files, evidence_.trace);
+    return files;
   }
 
   // Before the stages are found: a step's graphs are told by its range.
@@ -222,12 +237,25 @@ class ImportReader {
 
 }  // namespace
 
+namespace {
+
+// One of the collector, unless each rank of a run, or each machine, was captured by an nl-stage of its own.
+std::vector<parsers::Files> files_of_captures(const parsers::Files& given) {
+  std::vector<parsers::Files> captures = parsers::files_by_rank(given);
+  if (captures.empty()) captures.push_back(given);
+  return captures;
+}
+
+}  // namespace
+
 std::vector<ImportSource> sources_of(const ImportRequest& request) {
   std::vector<ImportSource> sources;
   for (const parsers::Format* format : parsers::formats()) {
     const auto given = request.files.find(format->name);
     if (given == request.files.end() || given->second.empty()) continue;
-    if (format->together) sources.push_back({format, given->second});
+    if (format->gives == Gives::kCollectorTraces)
+      for (auto& files : files_of_captures(given->second)) sources.push_back({format, std::move(files)});
+    else if (format->together) sources.push_back({format, given->second});
     else
       for (const auto& file : given->second) sources.push_back({format, {file}});
   }
@@ -238,7 +266,8 @@ std::vector<ImportSource> captures_of(const std::vector<ImportSource>& sources) 
   std::vector<ImportSource> captures;
   for (const ImportSource& source : sources) {
     if (!source.has_timeline()) continue;
-    if (captures.empty() || (source.format == captures.front().format && source.format->by_rank)) captures.push_back(source);
+    const bool by_rank = source.format->by_rank || source.format->gives == Gives::kCollectorTraces;
+    if (captures.empty() || (source.format == captures.front().format && by_rank)) captures.push_back(source);
   }
   return captures;
 }

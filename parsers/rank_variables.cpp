@@ -5,13 +5,6 @@
 namespace nl::parsers {
 namespace {
 
-struct Launcher {
-  std::string_view rank, world;
-};
-// A process that torchrun starts inside a job of Slurm has both: the rank of the inner one counts.
-constexpr std::array<Launcher, 4> kLaunchers = {
-    {{"RANK", "WORLD_SIZE"}, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}, {"SLURM_PROCID", "SLURM_NTASKS"}}};
-
 std::optional<std::uint32_t> number_in(std::string_view text) {
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
   std::uint32_t number = 0;
@@ -26,8 +19,8 @@ void RankVariables::add(std::string_view assignment) {
   if (equals == std::string_view::npos) return;
   const std::string_view name = assignment.substr(0, equals), value = assignment.substr(equals + 1);
   for (std::size_t i = 0; i < kNames; ++i) {
-    if (name == kLaunchers[i].rank) ranks_[i] = number_in(value);
-    if (name == kLaunchers[i].world) worlds_[i] = number_in(value);
+    if (name == kRankVariables[i].rank) ranks_[i] = number_in(value);
+    if (name == kRankVariables[i].world_size) worlds_[i] = number_in(value);
   }
 }
 

@@ -2,15 +2,16 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
+#include "collector/launchers.h"
 #include "model/ranks.h"
 
 namespace nl::parsers {
 
-// The variables by which launchers tell a process its rank: torchrun's, Slurm's, Open MPI's and those of MPICH and Intel MPI. Of all others
-// nothing is kept.
+// The variables by which launchers tell a process its rank (collector/launchers.h). Of all others nothing is kept.
 class RankVariables {
  public:
   // "RANK=3", the value in quotes or not.
@@ -18,7 +19,7 @@ class RankVariables {
   RankFacts facts() const;
 
  private:
-  static constexpr std::size_t kNames = 4;
+  static constexpr std::size_t kNames = std::size(kRankVariables);
   std::array<std::optional<std::uint32_t>, kNames> ranks_, worlds_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -23,11 +24,30 @@ bool all_know_the_day(const std::vector<RankCapture>& captures) {
   return std::all_of(captures.begin(), captures.end(), [](const RankCapture& capture) { return capture.trace.utc_start_ns.has_value(); });
 }
 
+// Both count from one boot of one machine, which reads its clock of the day a moment later.
+bool one_clock(const Trace& a, const Trace& b) {
+  if (a.rank.host.empty() || a.rank.host != b.rank.host || !a.monotonic_start_ns || !b.monotonic_start_ns) return false;
+  if (!a.utc_start_ns || !b.utc_start_ns) return false;
+  const Ns apart_ns = (*a.utc_start_ns - *a.monotonic_start_ns) - (*b.utc_start_ns - *b.monotonic_start_ns);
+  return apart_ns < kSecond && apart_ns > -kSecond;
+}
+
 std::vector<Ns> shifts_of(const std::vector<RankCapture>& captures, bool seeded) {
+  const Trace& first = captures.front().trace;
   std::vector<Ns> shifts;
-  for (const RankCapture& capture : captures)
-    shifts.push_back(seeded ? *capture.trace.utc_start_ns - *captures.front().trace.utc_start_ns : 0);
+  for (const RankCapture& capture : captures) {
+    if (one_clock(first, capture.trace)) shifts.push_back(*capture.trace.monotonic_start_ns - *first.monotonic_start_ns);
+    else shifts.push_back(seeded ? *capture.trace.utc_start_ns - *first.utc_start_ns : 0);
+  }
   return shifts;
+}
+
+// Where collectives tell nothing of a clock, it may still be that of the first capture.
+std::vector<CaptureClock> clocks_of(const std::vector<RankCapture>& captures, const std::vector<Track>& tracks, bool seeded) {
+  std::vector<CaptureClock> clocks = fit_clocks(tracks, captures.size(), seeded);
+  for (std::size_t i = 1; i < captures.size(); ++i)
+    if (clocks[i].by == RankClock::kNone && one_clock(captures.front().trace, captures[i].trace)) clocks[i].by = RankClock::kMachine;
+  return clocks;
 }
 
 std::vector<Track> tracks_of(const std::vector<RankCapture>& captures, const std::vector<Ns>& shifts) {
@@ -74,7 +94,7 @@ class OneRun {
  public:
   explicit OneRun(std::vector<RankCapture> captures)
       : captures_(std::move(captures)), seeded_(all_know_the_day(captures_)), shifts_(shifts_of(captures_, seeded_)),
-        tracks_(tracks_of(captures_, shifts_)), clocks_(fit_clocks(tracks_, captures_.size(), seeded_)) {}
+        tracks_(tracks_of(captures_, shifts_)), clocks_(clocks_of(captures_, tracks_, seeded_)) {}
 
   Trace join() {
     refuse_other_runs(captures_, shifts_, clocks_, seeded_);
@@ -130,9 +150,9 @@ class OneRun {
     for (std::size_t i = 1; i < captures_.size(); ++i) {
       const CaptureClock& clock = clocks_[i];
       const std::string to = name(clock.fitted_to);
-      if (clock.by == RankClock::kNone)
-        notes.push_back(communicates(i) ? Remark{Code::kRankClockNotFitted, {name(i), name(0), "their collectives do not match"}}
-                                        : Remark{Code::kRankNotCounted, {name(i)}});
+      if (!communicates(i) && !tracks_.empty()) notes.push_back({Code::kRankNotCounted, {name(i)}});
+      else if (communicates(i) && clock.by == RankClock::kNone)
+        notes.push_back({Code::kRankClockNotFitted, {name(i), name(0), "their collectives do not match"}});
       else if (clock.residual_ns > kLooseNs)
         notes.push_back({Code::kRankClockLoose, {name(i), to, fmt::format("{:.2f} ms", clock.residual_ns / 1e6)}});
       if (clock.ambiguous) notes.push_back({Code::kRanksAmbiguous, {name(i), to}});
@@ -198,29 +218,47 @@ class OneRun {
 
 namespace {
 
-// By their numbers, of the processes that have numbered collectives.
-std::vector<RankEntry> ranks_by_process(Trace& trace) {
+// The processes that have numbered collectives, by their pid.
+std::vector<std::uint32_t> communicating(const Trace& trace) {
   std::vector<std::uint32_t> processes;
   for (const CollectiveCall& call : trace.collectives)
     add_once(processes, trace.queues[static_cast<std::size_t>(trace.kernels[call.kernel].queue)].process);
   std::erase_if(processes, [&](std::uint32_t process) { return process >= trace.processes.size(); });
   std::sort(processes.begin(), processes.end(),
             [&](std::uint32_t a, std::uint32_t b) { return trace.processes[a].pid < trace.processes[b].pid; });
-  std::vector<RankEntry> ranks;
-  for (const std::uint32_t process : processes) {
-    RankEntry entry;
-    entry.rank = static_cast<std::uint32_t>(ranks.size());
-    entry.source = RankSource::kOrder;
-    entry.host = trace.rank.host;
-    entry.clock = RankClock::kMachine;
-    entry.pids = {trace.processes[process].pid};
-    trace.processes[process].rank = entry.rank;
-    ranks.push_back(std::move(entry));
-  }
+  return processes;
+}
+
+// Whether a launcher told each of them its number, and no two the same.
+bool all_told(const Trace& trace, const std::vector<std::uint32_t>& processes) {
+  std::set<std::uint32_t> once;
+  return std::all_of(processes.begin(), processes.end(), [&](std::uint32_t process) {
+    return trace.processes[process].rank && once.insert(*trace.processes[process].rank).second;
+  });
+}
+
+void number_in_order(const std::vector<std::uint32_t>& processes, Trace& trace) {
+  for (Process& process : trace.processes) process.rank.reset();
+  for (std::uint32_t i = 0; i < processes.size(); ++i) trace.processes[processes[i]].rank = i;
+}
+
+// One for each number that the processes have: what loads the data of a rank is of it, too.
+std::vector<RankEntry> entries_by_number(const Trace& trace, RankSource source) {
+  std::map<std::uint32_t, RankEntry> ranks;
+  for (const Process& process : trace.processes)
+    if (process.rank) ranks[*process.rank].pids.push_back(process.pid);
   for (const Queue& queue : trace.queues)
     if (queue.process < trace.processes.size() && trace.processes[queue.process].rank)
       add_once(ranks[*trace.processes[queue.process].rank].devices, queue.device);
-  return ranks;
+  std::vector<RankEntry> entries;
+  for (auto& [number, entry] : ranks) {
+    entry.rank = number;
+    entry.source = source;
+    entry.host = trace.rank.host;
+    entry.clock = RankClock::kMachine;
+    entries.push_back(std::move(entry));
+  }
+  return entries;
 }
 
 }  // namespace
@@ -229,9 +267,11 @@ void tell_ranks(Trace& trace) {
   if (!trace.ranks.empty() || trace.processes.size() < 2) return;
   std::vector<Track> tracks;
   add_tracks(trace, 0, 0, tracks);
-  if (tracks.size() < 2) return;
-  trace.collectives = number_collectives(tracks, {0}, {0});
-  trace.ranks = ranks_by_process(trace);
+  if (tracks.size() > 1) trace.collectives = number_collectives(tracks, {0}, {0});
+  const std::vector<std::uint32_t> processes = communicating(trace);
+  const bool told = all_told(trace, processes);
+  if (!told) number_in_order(processes, trace);
+  trace.ranks = entries_by_number(trace, told ? RankSource::kEnvironment : RankSource::kOrder);
   if (trace.ranks.size() > 1) return;
   trace.collectives.clear();
   trace.ranks.clear();

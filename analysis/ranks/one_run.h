@@ -19,7 +19,8 @@ struct RankCapture {
 // Throws Error(kInput) where they cannot be of one run: they were made at different times.
 Trace one_run(std::vector<RankCapture> captures);
 
-// Tells the ranks of a capture that has several, a process each: where processes have collectives together. One clock recorded them.
+// Tells the ranks of a capture of several: by the numbers that a launcher told its processes, else a process each where processes have
+// collectives together. One clock recorded them.
 void tell_ranks(Trace& trace);
 
 }  // namespace nl::analysis::ranks

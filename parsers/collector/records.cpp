@@ -9,6 +9,7 @@
 
 #include "model/error_code.h"
 #include "parsers/collector/gpu.h"
+#include "parsers/nsys/strings.h"
 
 namespace nl::parsers::collector_trace {
 namespace {
@@ -177,6 +178,16 @@ bool read_header(const std::filesystem::path& path, const std::vector<char>& byt
   return true;
 }
 
+RankFacts rank_of(const format::Place& place) {
+  RankFacts facts;
+  facts.host = as_utf8(fixed_text(place.host, sizeof place.host));
+  if (place.rank == format::kNoRank) return facts;
+  facts.rank = place.rank;
+  if (place.world_size > 0) facts.world_size = place.world_size;
+  facts.source = RankSource::kEnvironment;
+  return facts;
+}
+
 // Chunks are claimed whole. What the header counts must be there; of a collector that did not count, the last one must be whole.
 void note_cut(const std::filesystem::path& path, const format::FileHeader& header, std::uint64_t bytes, ImportStats& stats) {
   const std::uint64_t begun = (bytes + format::kChunkBytes - 1) / format::kChunkBytes;
@@ -211,7 +222,8 @@ bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats
   }
   std::size_t skip = std::min<std::size_t>(file.header.header_bytes, got);
   if (skip >= format::kSegmentOffset) file.run = fixed_text(chunk.data() + sizeof file.header, sizeof(format::RunLabel));
-  if (skip >= format::kHeaderBytes) file.segment = load<format::Segment>(chunk.data() + format::kSegmentOffset);
+  if (skip >= format::kPlaceOffset) file.segment = load<format::Segment>(chunk.data() + format::kSegmentOffset);
+  if (skip >= format::kHeaderBytes) file.rank = rank_of(load<format::Place>(chunk.data() + format::kPlaceOffset));
   std::uint64_t bytes = 0;
   chunk.resize(format::kChunkBytes);
   for (; got > 0; got = fill(), skip = 0) {

@@ -37,6 +37,7 @@ struct File {
   trace_format::FileHeader header{};
   std::string run;  // RunLabel; empty: not known
   trace_format::Segment segment{};
+  RankFacts rank;
   std::vector<Piece> pieces;
   std::unordered_map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, std::string> thread_names;         // tid → the kernel's name, or NVTX's

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <set>
 #include <tuple>
 
 #include "model/error.h"
@@ -23,6 +25,7 @@ struct Recorded {
   std::string run, process;
   Ns start_ns = 0, end_ns = 0;  // CLOCK_MONOTONIC, which counts from the boot
   Ns utc_start_ns = 0;
+  std::optional<std::uint32_t> rank;
   Ns boot_ns() const { return utc_start_ns - start_ns; }
 };
 
@@ -51,7 +54,7 @@ std::vector<Recorded> recorded_in(const std::vector<std::filesystem::path>& file
       continue;
     }
     all.push_back({path, file.run, collector_trace::fixed_text(file.header.process_name, sizeof file.header.process_name),
-                   file.header.monotonic_ns, last_time(file), file.header.realtime_ns});
+                   file.header.monotonic_ns, last_time(file), file.header.realtime_ns, file.rank.rank});
   }
   std::sort(all.begin(), all.end(), [](const Recorded& a, const Recorded& b) {
     return std::tie(a.utc_start_ns, a.start_ns, a.path) < std::tie(b.utc_start_ns, b.start_ns, b.path);
@@ -81,13 +84,30 @@ std::vector<CollectorRun> runs_of_files(const std::vector<std::filesystem::path>
     const auto index = static_cast<std::size_t>(same - spans.begin());
     if (same == spans.end()) {
       spans.push_back(file);
-      runs.push_back({{}, file.process, file.utc_start_ns});
+      runs.push_back({{}, {}, file.process, file.utc_start_ns});
     } else {
       extend(*same, file);
     }
     runs[index].files.push_back(file.path);
+    if (file.rank) runs[index].by_rank[*file.rank].push_back(file.path);
   }
   return runs;
+}
+
+std::vector<std::vector<std::filesystem::path>> files_by_rank(const std::vector<std::filesystem::path>& files) {
+  std::vector<CollectorRun> runs = runs_of_files(files, RunsBy::kLabel);
+  if (runs.size() < 2) return {};
+  std::vector<std::vector<std::filesystem::path>> all;
+  for (CollectorRun& run : runs) {
+    if (run.by_rank.empty()) return {};
+    std::set<std::filesystem::path> others(run.files.begin(), run.files.end());
+    for (const auto& [rank, own] : run.by_rank)
+      for (const auto& file : own) others.erase(file);
+    auto& first = run.by_rank.begin()->second;
+    first.insert(first.end(), others.begin(), others.end());
+    for (auto& [rank, own] : run.by_rank) all.push_back(std::move(own));
+  }
+  return all;
 }
 
 }  // namespace nl::parsers

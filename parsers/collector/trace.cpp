@@ -30,6 +30,18 @@ void add_gpu_half(collector_trace::GpuData&& half, collector_trace::Replay& repl
   gpu.add_work(std::move(half), replay.process(), origin_ns, std::move(threads));
 }
 
+// One rank where all of them that were told one were told the same: a launcher has none, and what loads the data has its parent's.
+RankFacts rank_of_all(const std::vector<File>& files) {
+  RankFacts facts;
+  for (const File& file : files) {
+    if (!file.rank.rank) continue;
+    if (facts.rank && facts.rank != file.rank.rank) return RankFacts{.host = files.front().rank.host};
+    facts = file.rank;
+  }
+  if (facts.host.empty()) facts.host = files.front().rank.host;
+  return facts;
+}
+
 void finish(Trace& trace) {
   for (Range& range : trace.ranges)
     if (range.open) range.end_ns = trace.duration_ns;
@@ -67,6 +79,7 @@ Trace read_collector_traces(const std::vector<std::filesystem::path>& paths, Cal
     const format::FileHeader& first = files.front().header;
     trace.utc_start_ns = first.realtime_ns;
     trace.monotonic_start_ns = first.monotonic_ns;
+    trace.rank = rank_of_all(files);
     trace.stats.tool_version = fixed_text(first.collector_version, sizeof first.collector_version);
   }
   finish(trace);
@@ -99,16 +112,28 @@ bool gpu_half_recorded(const std::vector<std::filesystem::path>& paths) {
   });
 }
 
-std::string process_name_of(const std::filesystem::path& path) {
+namespace {
+
+// The header, and what else the first chunk has; of a file that cannot be read, which the reader of the whole file reports, nothing.
+File beginning_of(const std::filesystem::path& path) {
   File file;
   ImportStats stats;
   try {
     collector_trace::read_file(path, file, stats, [](const File&) { return true; });
-  } catch (const Error&) {  // the reader of the whole file reports it
+  } catch (const Error&) {
     return {};
   }
+  return file;
+}
+
+}  // namespace
+
+std::string process_name_of(const std::filesystem::path& path) {
+  const File file = beginning_of(path);
   return fixed_text(file.header.process_name, sizeof file.header.process_name);
 }
+
+std::string host_name_of(const std::filesystem::path& path) { return beginning_of(path).rank.host; }
 
 extern const Format kCollectorFormat = {
     .name = "collector",

@@ -12,6 +12,7 @@
 #include "model/error.h"
 #include "orchestrator/config/keys.h"
 #include "orchestrator/config/yaml_file.h"
+#include "parsers/collector/trace.h"
 
 namespace fs = std::filesystem;
 
@@ -75,6 +76,7 @@ std::vector<std::string> host_names(const fs::path& bundle) {
   std::error_code ignored;
   for (const auto& entry : fs::recursive_directory_iterator(bundle, ignored)) {
     if (entry.path().extension() == ".sqlite") add_host_of_export(entry.path(), hosts);
+    if (entry.path().extension() == ".nltrace") add_host(parsers::host_name_of(entry.path()), hosts);
     add_host_of_events(entry.path().filename().string(), hosts);
   }
   return hosts;

@@ -34,7 +34,8 @@ FLOORS = {
 }
 # Single headers that are a contract between two rooms.
 SHARED_HEADERS = {
-    'parsers': {'collector/trace_format.h', 'nvtx/names.h', 'nvtx/engine_steps.h'},  # and which marks are a clock, how large a step is
+    'parsers': {'collector/trace_format.h', 'collector/launchers.h',  # and what tells a process its rank
+                'nvtx/names.h', 'nvtx/engine_steps.h'},  # which marks are a clock, how large a step is
     'analysis': {'nvtx/names.h', 'nvtx/engine_steps.h', 'nvtx/engine_processes.h',
                  'collector/counters/peer_kernels.h'},  # which names are stages, and which kernels are never counted
 }

@@ -161,9 +161,59 @@ TEST_CASE("The ranks of one capture are told as those of several", "[ranks]") {
   CHECK(analysis::ranks::shards_of_others(trace, 1000) == std::vector<bool>(4, false));  // too few for so many steps
 }
 
-TEST_CASE("Processes that have nothing together are no ranks", "[ranks]") {
+TEST_CASE("The ranks of one capture have the numbers that a launcher told them", "[ranks]") {
   Trace trace = one_run(made_captures());
   trace.ranks.clear();
+  trace.collectives.clear();
+  for (Process& process : trace.processes) process.rank = 3 - *process.rank;
+  trace.processes.push_back({99'999, "launcher"});
+  trace.processes.push_back({88'888, "loader", 2});  // of the data of a rank, and told what its parent was
+  analysis::ranks::tell_ranks(trace);
+  REQUIRE(trace.ranks.size() == 4);
+  for (const RankEntry& rank : trace.ranks) {
+    CHECK(rank.source == RankSource::kEnvironment);
+    CHECK(number_known(rank));
+    CHECK(trace.processes[3 - rank.rank].rank == rank.rank);
+    CHECK(rank.pids.size() == (rank.rank == 2 ? 2 : 1));
+  }
+}
+
+TEST_CASE("Two processes that exchange data are not one rank, whatever they were told", "[ranks]") {
+  Trace trace = one_run(made_captures());
+  trace.ranks.clear();
+  trace.collectives.clear();
+  for (Process& process : trace.processes) process.rank = 0;
+  trace.processes.push_back({88'888, "loader", 0});
+  analysis::ranks::tell_ranks(trace);
+  REQUIRE(trace.ranks.size() == 4);
+  CHECK(trace.ranks[3].source == RankSource::kOrder);
+  CHECK_FALSE(trace.processes.back().rank);
+}
+
+TEST_CASE("Captures of one machine have its clock where collectives tell nothing", "[ranks]") {
+  auto captures = made_captures();
+  for (RankCapture& capture : captures) {
+    Trace& trace = capture.trace;
+    for (KernelShape& shape : trace.shapes) shape.name = trace.strings.intern("gemm");
+    trace.rank.host = "node0";
+    trace.monotonic_start_ns = 5'000 + capture.rank * 1'000;
+    trace.utc_start_ns = 1'700'000'000'000'005'000 + capture.rank * 1'000'000;  // a clock of the day that is being set
+  }
+  captures[3].trace.rank.host = "node1";
+  const std::size_t first_kernels = captures[0].trace.kernels.size();
+  const Ns first_ns = captures[0].trace.kernels.front().start_ns, second_ns = captures[1].trace.kernels.front().start_ns;
+  const Trace trace = one_run(std::move(captures));
+  CHECK(trace.ranks[1].clock == RankClock::kMachine);
+  CHECK(trace.ranks[2].clock == RankClock::kMachine);
+  CHECK(trace.ranks[3].clock == RankClock::kWallClock);
+  CHECK(trace.kernels[first_kernels].start_ns - trace.kernels[0].start_ns == second_ns + 1'000 - first_ns);
+  CHECK(find_first(trace.stats.notes, {Code::kRankNotCounted}) == nullptr);  // none of them has any
+}
+
+TEST_CASE("Processes that have nothing together, and no numbers, are no ranks", "[ranks]") {
+  Trace trace = one_run(made_captures());
+  trace.ranks.clear();
+  for (Process& process : trace.processes) process.rank.reset();
   trace.collectives.clear();
   for (KernelShape& shape : trace.shapes) shape.name = trace.strings.intern("gemm");
   analysis::ranks::tell_ranks(trace);

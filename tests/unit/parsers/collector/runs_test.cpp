@@ -26,6 +26,7 @@ struct MadeFile {
   Ns start_ns, end_ns;
   const char* run = "";
   Ns boot_ns = kBoot;
+  std::int64_t rank = -1;  // -1: none was told
 };
 
 // One range from its start to its end, and a label as today's collector writes one; none where `run` is null, as older ones did.
@@ -41,7 +42,13 @@ fs::path write_file(const Folder& folder, const MadeFile& made) {
     header.header_bytes = format::kSegmentOffset;  // as a collector wrote it that kept no ring
     format::RunLabel label{};
     std::strcpy(label.text, made.run);
-    rest.insert(0, label.text, sizeof label.text);
+    std::string behind(label.text, sizeof label.text);
+    if (made.rank >= 0) {
+      header.header_bytes = format::kHeaderBytes;
+      format::Place place{static_cast<std::uint32_t>(made.rank), 4, "node0"};
+      behind.append(sizeof(format::Segment), '\0').append(reinterpret_cast<const char*>(&place), sizeof place);
+    }
+    rest.insert(0, behind);
   }
   return folder.file(made.name, std::string(reinterpret_cast<const char*>(&header), sizeof header) + rest);
 }
@@ -73,6 +80,43 @@ TEST_CASE("collector runs: without labels, a pause or another boot tells them ap
     CHECK(runs({{"here", 0, 5 * kSecond, none}, {"there", 0, 5 * kSecond, none, kBoot + 3 * kSecond}}, RunsBy::kLabel) == 2);
     CHECK(runs({{"here", 0, 5 * kSecond, none}, {"set", kSecond, 5 * kSecond, none, kBoot + kSecond / 2}}) == 1);
   }
+}
+
+TEST_CASE("collector runs: where nl-stage ran on each machine, or for each rank, the files of a rank are told by its number") {
+  const auto names = [](const std::vector<MadeFile>& made) {
+    const Folder folder;
+    std::vector<fs::path> files;
+    for (const MadeFile& each : made) files.push_back(write_file(folder, each));
+    std::vector<std::string> all;
+    for (const auto& of_rank : files_by_rank(files)) {
+      all.emplace_back();
+      for (const fs::path& file : of_rank) all.back() += file.filename().string() + " ";
+    }
+    return all;
+  };
+  using Names = std::vector<std::string>;
+  const MadeFile torchrun{"torchrun", 0, 9 * kSecond, "n1"}, zero{"zero", kSecond, 8 * kSecond, "n1", kBoot, 0},
+      loader{"loader", 2 * kSecond, 8 * kSecond, "n1", kBoot, 0}, one{"one", kSecond, 8 * kSecond, "n1", kBoot, 1},
+      two{"two", 40 * kSecond, 48 * kSecond, "n2", kBoot - 39 * kSecond, 2};
+  CHECK(names({torchrun, zero, loader, one, two}) == Names{"zero loader torchrun ", "one ", "two "});
+  CHECK(names({torchrun, zero, loader, one}).empty());  // of one run, on one clock
+  CHECK(names({zero, {"other", 0, 9 * kSecond, "other"}}).empty());
+}
+
+TEST_CASE("collector runs: a trace says the rank and the machine that its header has") {
+  const Folder folder;
+  const fs::path zero = write_file(folder, {"zero", kSecond, 8 * kSecond, "n1", kBoot, 0}), one = write_file(folder, {"one", kSecond, 8 * kSecond, "n1", kBoot, 1}),
+                 none = write_file(folder, {"none", 0, 9 * kSecond, "n1"});
+  const Trace both = read_collector_traces({zero, one, none});
+  CHECK_FALSE(both.rank.rank);
+  REQUIRE(both.processes.size() == 3);
+  CHECK_FALSE(both.processes[0].rank);
+  CHECK(both.processes[1].rank == 0u);
+  const Trace alone = read_collector_traces({one, none});
+  CHECK(alone.rank.rank == 1u);
+  CHECK(alone.rank.world_size == 4u);
+  CHECK(alone.rank.host == "node0");
+  CHECK(alone.rank.source == RankSource::kEnvironment);
 }
 
 TEST_CASE("collector runs: a file without a label goes with the run that it ran beside") {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/launchers.h"
 #include "model/error.h"
 
 namespace nl::orchestrator {
@@ -38,6 +39,16 @@ bool is_environment_block(std::string_view bytes) {
 std::uint64_t blank_where(SQLite::Database& db, const std::string& table, const std::string& condition) {
   if (!db.tableExists(table)) return 0;
   return static_cast<std::uint64_t>(db.exec(fmt::format("UPDATE {} SET value = '' WHERE {} AND value <> ''", table, condition)));
+}
+
+// The number of a rank is no secret, and without it captures of several ranks are told apart by their names alone: "RANK="3"" stays, where
+// nothing but digits is behind it.
+std::string but_for_ranks() {
+  std::string condition;
+  for (const LauncherVariables& launcher : kRankVariables)
+    for (const std::string name : {launcher.rank, launcher.world_size})
+      condition += fmt::format(" AND NOT (value GLOB '{0}=?*' AND trim(substr(value, {1}), '\"') NOT GLOB '*[^0-9]*')", name, name.size() + 2);
+  return condition;
 }
 
 std::uint64_t blank_blocks(SQLite::Database& db) {
@@ -142,7 +153,7 @@ std::uint64_t redact_tables(SQLite::Database& db, const TextFunction& redacted) 
 
 std::uint64_t redact_environment(const std::filesystem::path& sqlite_file) {
   return redact_file(sqlite_file, "the environment", [](SQLite::Database& db) {
-    return blank_where(db, "META_DATA_CAPTURE", "name LIKE '%ENVIRONMENT_VARIABLE%'") +
+    return blank_where(db, "META_DATA_CAPTURE", "name LIKE '%ENVIRONMENT_VARIABLE%'" + but_for_ranks()) +
            blank_where(db, "TARGET_INFO_SYSTEM_ENV", "name LIKE '%Environment%'") + blank_blocks(db);
   });
 }

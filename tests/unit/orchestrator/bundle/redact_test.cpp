@@ -92,6 +92,26 @@ TEST_CASE("redact_environment removes the bytes from all three places and touche
   CHECK(db.execAndGet("SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE nameEnum = 605").getString() == "Ubuntu 24.04");
 }
 
+TEST_CASE("redact_environment leaves the numbers of ranks, and only numbers") {
+  Export file;
+  fill(file.path);
+  {
+    SQLite::Database db(file.path.string(), SQLite::OPEN_READWRITE);
+    for (const char* value : {"RANK=\"3\"", "WORLD_SIZE=\"16\"", "SLURM_PROCID=7", "RANK=\"hunter2\"", "RANKED=\"4\"", "WORLD_SIZE=\"1 hunter2\"", "rank=\"5\""}) {
+      SQLite::Statement row(db, "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', ?)");
+      row.bind(1, value);
+      row.exec();
+    }
+  }
+  nl::orchestrator::redact_environment(file.path);
+  CHECK(file.bytes().find("hunter2") == std::string::npos);
+  SQLite::Database db(file.path.string(), SQLite::OPEN_READONLY);
+  std::vector<std::string> kept;
+  SQLite::Statement rows(db, "SELECT value FROM META_DATA_CAPTURE WHERE name LIKE '%ENVIRONMENT_VARIABLE' AND value <> '' ORDER BY rowid");
+  while (rows.executeStep()) kept.push_back(rows.getColumn(0).getString());
+  CHECK(kept == std::vector<std::string>{"RANK=\"3\"", "WORLD_SIZE=\"16\"", "SLURM_PROCID=7"});
+}
+
 TEST_CASE("redact_environment removes what lives on in deleted rows alone") {
   Export file;
   {

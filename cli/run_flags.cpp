@@ -71,9 +71,9 @@ std::vector<LoadRun> loads_in(const std::vector<std::string>& files) {
   return loads;
 }
 
-double seconds_of(const std::string& time) {
+double seconds_of(const std::string& time, const char* flag) {
   if (const auto seconds = orchestrator::seconds_in(time)) return *seconds;
-  throw Error(ErrorKind::kUsage, "'" + time + "' is no time", "--budget", "write 90s, 3m or 1.5h");
+  throw Error(ErrorKind::kUsage, "'" + time + "' is no time", flag, "write 90s, 3m or 1.5h");
 }
 
 void add_run_flags(CLI::App& verb, RunFlags& flags) {

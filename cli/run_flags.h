@@ -41,7 +41,7 @@ inline constexpr const char* kLoadHelp =
 // The loads in these files. Throws Error(kInput) where one is none.
 std::vector<LoadRun> loads_in(const std::vector<std::string>& files);
 
-double seconds_of(const std::string& time);  // "90s"; Error(kUsage) where it is not a time
+double seconds_of(const std::string& time, const char* flag = "--budget");  // "90s"; Error(kUsage) where it is not a time
 
 void add_run_flags(CLI::App& verb, RunFlags& flags);
 

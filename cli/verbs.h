@@ -30,6 +30,7 @@ void add_load(CLI::App& app, std::function<int()>& action);
 void add_ls(CLI::App& app, std::function<int()>& action);
 void add_manual(CLI::App& app, std::function<int()>& action);
 void add_mcp(CLI::App& app, std::function<int()>& action);
+void add_merge(CLI::App& app, std::function<int()>& action);
 void add_nodes(CLI::App& app, std::function<int()>& action);
 void add_note(CLI::App& app, std::function<int()>& action);
 void add_plan(CLI::App& app, std::function<int()>& action);
@@ -45,6 +46,7 @@ void add_serve(CLI::App& app, std::function<int()>& action);
 void add_session(CLI::App& app, std::function<int()>& action);
 void add_show(CLI::App& app, std::function<int()>& action);
 void add_stats(CLI::App& app, std::function<int()>& action);
+void add_submit(CLI::App& app, std::function<int()>& action);
 void add_suite(CLI::App& app, std::function<int()>& action);
 void add_tag(CLI::App& app, std::function<int()>& action);
 void add_trends(CLI::App& app, std::function<int()>& action);
@@ -61,7 +63,7 @@ struct VerbGroup {
 // All of them, in the order of --help: those that most need, then by what they are for.
 inline std::vector<VerbGroup> verbs_by_group() {
   return {{"Start here", {add_run, add_import, add_show, add_compare}},
-          {"Capture", {add_profile, add_plan, add_doctor, add_backends, add_ceilings, add_load, add_recorder, add_window}},
+          {"Capture", {add_profile, add_plan, add_doctor, add_backends, add_ceilings, add_load, add_recorder, add_window, add_submit, add_merge}},
           {"Read", {add_report, add_query, add_explain, add_whatif, add_stats, add_fingerprint, add_validate}},
           {"Compare", {add_try, add_bisect, add_nodes, add_trends}},
           {"Remember", {add_ls, add_tag, add_note, add_rm, add_record}},

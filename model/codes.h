@@ -353,6 +353,14 @@ enum class Code : std::uint16_t {
   kRanksMissing,        // not all ranks of the run were given
   kRanksByOrder,        // nothing told their numbers
   kRankNotCounted,      // it has no collective with others
+  kRankFailed,          // its program did
+  kRankHung,            // it was ended after its time
+  kRankLost,            // it never said how it ended
+  kRankNotStarted,
+  kRankNotWhole,        // something of it was not captured
+  kRankNotHandedIn,     // its bundle stayed on its node
+  kRankWithoutCapture,  // its bundle has none
+  kRanksStopped,        // because another one had failed
   kSamplesLost,
   kSqliteNotWritten,
   kStringIdsMissing,

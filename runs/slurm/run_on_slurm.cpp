@@ -31,12 +31,6 @@ constexpr double kCancelSeconds = 30;  // for running tasks to end after scancel
 
 double seconds_from(SteadyClock::time_point start) { return std::chrono::duration<double>(SteadyClock::now() - start).count(); }
 
-std::string own_program() {
-  std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  return failed ? "nl-stage" : program.string();
-}
-
 std::string last_line_of(const fs::path& file) {
   std::ifstream in(file);
   std::string last;
@@ -142,7 +136,7 @@ class ClusterRun {
   }
 
   void submit_tasks(std::vector<OpenTask>& tasks) {
-    ArrayJob job{job_name(), {}, folder() / "task.sh", folder() / "logs", suite().slurm};
+    BatchJob job{job_name(), folder() / "task.sh", folder() / "logs" / "%A_%a.log", suite().slurm};
     for (const OpenTask& task : tasks) job.tasks.push_back(task.task.number);
     const std::string id = submit(job);
     jobs_.push_back(id);

@@ -57,16 +57,18 @@ std::string array_text(const std::vector<int>& tasks) {
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
-std::vector<std::string> sbatch_command(const ArrayJob& job) {
-  std::vector<std::string> words = {"sbatch",
-                                    "--parsable",
-                                    "--no-requeue",
-                                    "--job-name=" + job.name,
-                                    "--array=" + array_text(job.tasks),
-                                    "--output=" + (job.log_folder / "%A_%a.log").string()};
+std::vector<std::string> sbatch_command(const BatchJob& job) {
+  std::vector<std::string> words = {"sbatch", "--parsable", job.requeue ? "--requeue" : "--no-requeue", "--job-name=" + job.name,
+                                    "--output=" + job.log.string()};
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) words.push_back(option + value);
   };
+  if (!job.tasks.empty()) add("--array=", array_text(job.tasks));
+  if (job.nodes > 0) {
+    add("--nodes=", std::to_string(job.nodes));
+    add("--ntasks-per-node=", std::to_string(job.tasks_per_node));
+    add("--open-mode=", "append");  // the log of an attempt before stays
+  }
   add("--partition=", job.options.partition);
   add("--gpus=", job.options.gpus);
   add("--constraint=", job.options.constraint);
@@ -76,14 +78,20 @@ std::vector<std::string> sbatch_command(const ArrayJob& job) {
   return words;
 }
 
-std::string submit(const ArrayJob& job) {
+std::string own_program() {
+  std::error_code failed;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? "nl-stage" : program.string();
+}
+
+std::string submit(const BatchJob& job) {
   const auto words = sbatch_command(job);
   const ProcessResult answer = ask_slurm(words);
   // "1234", or "1234;cluster"
   const std::string id = answer.stdout_text.substr(0, answer.stdout_text.find_first_not_of("0123456789"));
   if (answer.exit_status == 0 && !id.empty()) return id;
   throw Error(ErrorKind::kTool, fmt::format("sbatch did not take the job: {}", first_line(answer.stderr_text)), shell_quoted(words),
-              "check partition, gpus, constraint and sbatch of the suite's slurm: section");
+              "check what is asked of Slurm: partition, gpus, constraint, time, and what is passed on to sbatch");
 }
 
 // 1234|7|RUNNING|n2
@@ -106,6 +114,12 @@ std::optional<Statuses> ask(const std::string& job_name) {
   const ProcessResult answer = ask_slurm({"squeue", "--noheader", "--array", "--states=all", "--name=" + job_name, "--format=%F|%K|%T|%N"});
   if (answer.exit_status != 0) return std::nullopt;
   return parse_squeue(answer.stdout_text);
+}
+
+std::optional<std::string> state_of_job(const std::string& id) {
+  const ProcessResult answer = ask_slurm({"squeue", "--noheader", "--states=all", "--jobs=" + id, "--format=%T"});
+  if (answer.exit_status == 0) return answer.stdout_text.empty() ? "GONE" : first_line(answer.stdout_text);
+  return answer.stderr_text.find("Invalid job id") != std::string::npos ? std::optional<std::string>("GONE") : std::nullopt;
 }
 
 void cancel(const std::vector<std::string>& jobs) {

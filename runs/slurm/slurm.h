@@ -22,16 +22,18 @@ struct TaskStatus {
 // Tasks of array jobs: (job, index) → status.
 using Statuses = std::map<std::pair<std::string, int>, TaskStatus>;
 
-struct ArrayJob {
+struct BatchJob {
   std::string name;
-  std::vector<int> tasks;        // the indices of the array
   std::filesystem::path script;  // on a file system that all nodes have
-  std::filesystem::path log_folder;
+  std::filesystem::path log;     // with Slurm's letters: %A_%a.log
   SlurmOptions options;
+  std::vector<int> tasks = {};          // the indices of an array; empty: one job,
+  int nodes = 0, tasks_per_node = 0;    // of so many tasks on each of so many nodes
+  bool requeue = false;                 // Slurm puts it back into the queue where a node is lost
 };
 
-// The words of an sbatch command. Slurm does not put lost tasks back by itself: the submitting command does.
-std::vector<std::string> sbatch_command(const ArrayJob& job);
+// The words of an sbatch command.
+std::vector<std::string> sbatch_command(const BatchJob& job);
 
 // "1-4,7": the indices as sbatch takes them
 std::string array_text(const std::vector<int>& tasks);
@@ -40,10 +42,16 @@ std::string array_text(const std::vector<int>& tasks);
 Statuses parse_squeue(const std::string& text);
 
 // The id of the job. Throws Error(kTool) with what sbatch says.
-std::string submit(const ArrayJob& job);
+std::string submit(const BatchJob& job);
+
+// This nl-stage, as the nodes find it.
+std::string own_program();
 
 // The statuses of all jobs of that name that Slurm still knows; nothing where Slurm does not answer now.
 std::optional<Statuses> ask(const std::string& job_name);
+
+// Of a job that is no array, as Slurm has it: "RUNNING"; "GONE": it is known no more. Nothing where Slurm does not answer now.
+std::optional<std::string> state_of_job(const std::string& id);
 
 void cancel(const std::vector<std::string>& jobs);
 

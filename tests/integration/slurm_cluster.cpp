@@ -122,7 +122,7 @@ void SlurmCluster::write_conf() const {
   const std::string at = folder_.string();
   std::ofstream(conf())
       << "ClusterName=test\nSlurmctldHost=" << host << "(127.0.0.1)\nSlurmUser=root\nAuthType=auth/munge\nAuthInfo=socket=" << at
-      << "/munge/socket\n"
+      << "/munge/socket,cred_expire=5\n"  // a job that is put back begins again after so many seconds
       << "CredType=cred/munge\nStateSaveLocation=" << at << "/state\nSlurmdSpoolDir=" << at << "/spool/%n\nSlurmctldPidFile=" << at
       << "/run/slurmctld.pid\n"
       << "SlurmdPidFile=" << at << "/run/%n.pid\nSlurmctldLogFile=" << at << "/slurmctld.log\nSlurmdLogFile=" << at
@@ -172,6 +172,8 @@ void SlurmCluster::kill_node(const std::string& name) const {
       kill(parent, SIGKILL);
   for (const pid_t pid : processes) kill(pid, SIGKILL);
 }
+
+void SlurmCluster::start_node(const std::string& name) const { say("slurmd -N " + name + " -f $SLURM_CONF"); }
 
 SlurmCluster::~SlurmCluster() {
   say("scancel --user=root");

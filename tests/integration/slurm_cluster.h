@@ -22,6 +22,7 @@ class SlurmCluster {
   std::string queued() const;  // what squeue lists
   bool runs_on(const std::string& node, const std::string& program) const;
   void kill_node(const std::string& name) const;  // -9, with all that runs on it
+  void start_node(const std::string& name) const;
 
  private:
   void write_conf() const;

@@ -284,6 +284,28 @@ FAKE void fake_launch(const char* name, int blocks, std::uint32_t stream, std::u
   f.unfinished = f.unfinished || finished == 0;
 }
 
+// A kernel that ran from one time to another, of CLOCK_MONOTONIC: what waits for other processes ends when they come.
+FAKE void fake_ran(const char* name, std::uint32_t stream, std::uint64_t start, std::uint64_t end) {
+  Fake& f = fake();
+  std::lock_guard lock(f.mutex);
+  enter();
+  const std::uint32_t correlation = ++f.correlation;
+  call(kDomainRuntime, 211, start > 2000 ? start - 2000 : 0, start > 1000 ? start - 1000 : 0, correlation);
+  if (!f.kinds.contains(kConcurrentKernel)) return;
+  KernelRecord kernel{};
+  kernel.kind = kConcurrentKernel;
+  kernel.registers_per_thread = 32;
+  kernel.start = start;
+  kernel.end = end;
+  kernel.context = 1;
+  kernel.stream = stream;
+  kernel.grid[0] = kernel.grid[1] = kernel.grid[2] = kernel.block[1] = kernel.block[2] = 1;
+  kernel.block[0] = 128;
+  kernel.correlation = correlation;
+  kernel.name = name;
+  write(kernel);
+}
+
 FAKE void fake_copy(std::uint64_t bytes, int copy_kind) {
   Fake& f = fake();
   std::lock_guard lock(f.mutex);

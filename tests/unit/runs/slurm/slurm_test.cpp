@@ -13,12 +13,12 @@ TEST_CASE("slurm: the indices of an array as sbatch takes them") {
 }
 
 TEST_CASE("slurm: partition, GPUs, constraint, time and any other flag are passed on") {
-  slurm::ArrayJob job{"nl-x-1", {1, 2, 4}, "/shared/task.sh", "/shared/logs", {}};
-  CHECK(slurm::sbatch_command(job) == std::vector<std::string>{"sbatch", "--parsable", "--no-requeue", "--job-name=nl-x-1", "--array=1-2,4",
-                                                               "--output=/shared/logs/%A_%a.log", "/shared/task.sh"});
+  slurm::BatchJob job{"nl-x-1", "/shared/task.sh", "/shared/logs/%A_%a.log", {}, {1, 2, 4}};
+  CHECK(slurm::sbatch_command(job) == std::vector<std::string>{"sbatch", "--parsable", "--no-requeue", "--job-name=nl-x-1",
+                                                               "--output=/shared/logs/%A_%a.log", "--array=1-2,4", "/shared/task.sh"});
   job.options = {"gpu", "h100:2", "a&b", "30", {"--account=x", "--container-image=img"}, {}, {}};
-  CHECK(slurm::sbatch_command(job) == std::vector<std::string>{"sbatch", "--parsable", "--no-requeue", "--job-name=nl-x-1", "--array=1-2,4",
-                                                               "--output=/shared/logs/%A_%a.log", "--partition=gpu", "--gpus=h100:2",
+  CHECK(slurm::sbatch_command(job) == std::vector<std::string>{"sbatch", "--parsable", "--no-requeue", "--job-name=nl-x-1",
+                                                               "--output=/shared/logs/%A_%a.log", "--array=1-2,4", "--partition=gpu", "--gpus=h100:2",
                                                                "--constraint=a&b", "--time=30", "--account=x", "--container-image=img",
                                                                "/shared/task.sh"});
 }

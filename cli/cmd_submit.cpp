@@ -82,7 +82,7 @@ nlohmann::ordered_json answer(const runs::slurm::SubmitRequest& request, const s
 // The status of the merge, which tells of the ranks, too.
 int wait_for(const runs::slurm::SubmitRequest& request, const std::string& id, const SubmitFlags& flags) {
   const orchestrator::Interrupts interrupts;
-  const runs::slurm::JobEnd end = runs::slurm::wait_for_job(request.out, id, std::max(0.1, seconds_of(flags.poll, "--poll")));
+  const runs::slurm::JobEnd end = runs::slurm::wait_for_job(request, id, std::max(0.1, seconds_of(flags.poll, "--poll")));
   if (const int signal = orchestrator::Interrupts::signal(); signal != 0) {
     write_err("job {} goes on; scancel {} ends it\n", id, id);
     return 128 + signal;

@@ -4,36 +4,20 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "model/error.h"
-#include "model/input_bounds.h"
-#include "orchestrator/bundle/bundle.h"
+#include "runs/slurm/json_file.h"
 
 namespace nl::runs::slurm {
 namespace fs = std::filesystem;
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr int kMostRanks = 1 << 20;
 
 fs::path job_file(const fs::path& out) { return out / "slurm" / "job.json"; }
 fs::path report_file(const fs::path& attempt, int rank) { return attempt / fmt::format("rank-{}.json", rank); }
-
-nlohmann::json read_json(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return nlohmann::json::parse(json_within_bounds(text, file.string()));
-}
-
-void write_json(const fs::path& file, const ordered_json& json) {
-  fs::create_directories(file.parent_path());
-  orchestrator::write_file_whole(file, json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
-}
 
 constexpr std::string_view kStates[] = {"missing", "running", "handing_in", "ended"};
 
@@ -57,7 +41,7 @@ bool is_job_folder(const fs::path& folder) {
 }
 
 void write_job(const fs::path& out, const RankJob& job) {
-  write_json(job_file(out), {{"run", job.run},
+  write_json_file(job_file(out), {{"run", job.run},
                              {"merge", job.merge},
                              {"nodes", job.nodes},
                              {"ranks_per_node", job.ranks_per_node},
@@ -68,7 +52,7 @@ void write_job(const fs::path& out, const RankJob& job) {
 
 RankJob read_job(const fs::path& out) {
   try {
-    const auto json = read_json(job_file(out));
+    const auto json = read_json_file(job_file(out));
     RankJob job;
     job.run = json.at("run").get<std::vector<std::string>>();
     job.merge = json.at("merge").get<std::vector<std::string>>();
@@ -98,7 +82,7 @@ RankReport read_rank_report(const fs::path& attempt, int rank) {
   std::error_code missing;
   if (!fs::exists(report_file(attempt, rank), missing)) return report;
   try {
-    const auto json = read_json(report_file(attempt, rank));
+    const auto json = read_json_file(report_file(attempt, rank));
     report.state = state_named(json.at("state"));
     report.signs = json.at("signs");
     report.node = json.at("node");
@@ -113,7 +97,7 @@ RankReport read_rank_report(const fs::path& attempt, int rank) {
 }
 
 void write_rank_report(const fs::path& attempt, const RankReport& report) {
-  write_json(report_file(attempt, report.rank), {{"rank", report.rank},
+  write_json_file(report_file(attempt, report.rank), {{"rank", report.rank},
                                                  {"node", report.node},
                                                  {"state", kStates[static_cast<std::size_t>(report.state)]},
                                                  {"signs", report.signs},

@@ -4,14 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "model/error.h"
-#include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/finish.h"
+#include "runs/slurm/json_file.h"
 
 namespace nl::runs::slurm {
 namespace fs = std::filesystem;
@@ -136,18 +133,18 @@ orchestrator::RunResult merge_ranks(const MergeRequest& request, orchestrator::L
 }
 
 void write_merged(const fs::path& job, const Merged& merged) {
-  const nlohmann::ordered_json json = {{"status", merged.status}, {"bundle", merged.bundle.string()}};
-  orchestrator::write_file_whole(merged_file(job), json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  write_json_file(merged_file(job), {{"status", merged.status}, {"bundle", merged.bundle.string()}});
 }
 
 std::optional<Merged> read_merged(const fs::path& job) {
-  std::ifstream in(merged_file(job), std::ios::binary);
-  if (!in) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  const bool whole = json.is_object() && json.contains("status") && json["status"].is_number_integer() && json.contains("bundle") && json["bundle"].is_string();
-  if (!whole) return std::nullopt;
-  return Merged{json["status"].get<int>(), json["bundle"].get<std::string>()};
+  std::error_code missing;
+  if (!fs::exists(merged_file(job), missing)) return std::nullopt;
+  try {
+    const auto json = read_json_file(merged_file(job));
+    return Merged{json.at("status").get<int>(), json.at("bundle").get<std::string>()};
+  } catch (const nlohmann::json::exception&) {  // a shared disk that is late, or full
+    return std::nullopt;
+  }
 }
 
 }  // namespace nl::runs::slurm

@@ -4,14 +4,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "model/error.h"
-#include "model/input_bounds.h"
-#include "orchestrator/bundle/bundle.h"
 #include "orchestrator/process/interrupts.h"
+#include "runs/slurm/json_file.h"
 
 namespace nl::runs::slurm {
 namespace fs = std::filesystem;
@@ -26,12 +23,6 @@ std::string node_name() {
 }
 
 fs::path tasks_file(const fs::path& out) { return out / "slurm" / "tasks.json"; }
-
-nlohmann::json read_json_file(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return nlohmann::json::parse(json_within_bounds(text, file.string()));
-}
 
 std::size_t target_named(const Suite& suite, const std::string& name) {
   for (std::size_t i = 0; i < suite.targets.size(); ++i)
@@ -65,12 +56,11 @@ ordered_json checks_of(const std::vector<Check>& checks) {
 }
 
 void write_report(const fs::path& out, const NodeReport& report) {
-  fs::create_directories(result_file(out, 0).parent_path());
   const ordered_json json = {{"node", report.record.node},
                              {"bundle", !report.record.bundle.empty()},
                              {"detail", report.record.detail},
                              {"checks", checks_of(report.checks)}};
-  write_file_whole(result_file(out, report.record.task.number), json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  write_json_file(result_file(out, report.record.task.number), json);
 }
 
 std::string blocked_text(const std::vector<Check>& checks) {
@@ -98,7 +88,7 @@ void write_tasks(const fs::path& out, const Suite& suite, const std::vector<Suit
                     {"repetition", task.repetition},
                     {"profiled", task.profiled},
                     {"size", task.size}});
-  write_file_whole(tasks_file(out), ordered_json{{"tasks", list}}.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  write_json_file(tasks_file(out), ordered_json{{"tasks", list}});
 }
 
 bool run_node_task(const SuiteRequest& request, int number) {

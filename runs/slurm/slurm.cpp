@@ -116,10 +116,14 @@ std::optional<Statuses> ask(const std::string& job_name) {
   return parse_squeue(answer.stdout_text);
 }
 
-std::optional<std::string> state_of_job(const std::string& id) {
-  const ProcessResult answer = ask_slurm({"squeue", "--noheader", "--states=all", "--jobs=" + id, "--format=%T"});
-  if (answer.exit_status == 0) return answer.stdout_text.empty() ? "GONE" : first_line(answer.stdout_text);
-  return answer.stderr_text.find("Invalid job id") != std::string::npos ? std::optional<std::string>("GONE") : std::nullopt;
+std::optional<std::string> state_of_job(const std::string& name, const std::string& id) {
+  // By its name: asked for a job that it has forgotten, squeue fails as it does where the controller does not answer.
+  const ProcessResult answer = ask_slurm({"squeue", "--noheader", "--states=all", "--name=" + name, "--format=%A|%T"});
+  if (answer.exit_status != 0) return std::nullopt;
+  std::istringstream lines(answer.stdout_text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(id + "|")) return line.substr(id.size() + 1);
+  return "GONE";
 }
 
 void cancel(const std::vector<std::string>& jobs) {

@@ -51,7 +51,7 @@ std::string own_program();
 std::optional<Statuses> ask(const std::string& job_name);
 
 // Of a job that is no array, as Slurm has it: "RUNNING"; "GONE": it is known no more. Nothing where Slurm does not answer now.
-std::optional<std::string> state_of_job(const std::string& id);
+std::optional<std::string> state_of_job(const std::string& name, const std::string& id);
 
 void cancel(const std::vector<std::string>& jobs);
 

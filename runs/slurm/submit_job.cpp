@@ -89,17 +89,17 @@ std::string submit_job(const SubmitRequest& request) {
   return submit(job);
 }
 
-JobEnd wait_for_job(const fs::path& out, const std::string& id, double poll_s) {
+JobEnd wait_for_job(const SubmitRequest& request, const std::string& id, double poll_s) {
   const orchestrator::Activity waiting(fmt::format("job {} of Slurm", id));
   std::optional<SteadyClock::time_point> ended_since;
   JobEnd end;
   while (orchestrator::Interrupts::signal() == 0) {
-    if (const auto merged = read_merged(out)) {
+    if (const auto merged = read_merged(request.out)) {
       end.status = merged->status;
       end.bundle = merged->bundle;
       return end;
     }
-    if (const auto state = state_of_job(id)) {
+    if (const auto state = state_of_job(request.name, id)) {
       end.state = *state;
       if (!ended(*state)) ended_since.reset();
       else if (!ended_since) ended_since = SteadyClock::now();

@@ -29,6 +29,6 @@ struct JobEnd {
 };
 
 // Until the ranks are merged, the job has ended otherwise, or Ctrl-C: the job goes on then.
-JobEnd wait_for_job(const std::filesystem::path& out, const std::string& id, double poll_s);
+JobEnd wait_for_job(const SubmitRequest& request, const std::string& id, double poll_s);
 
 }  // namespace nl::runs::slurm

@@ -135,7 +135,7 @@ TEST_CASE("submit: without a second attempt a lost node ends only its rank, whic
     scene.cluster.kill_node("n3");
   });
   const Outcome outcome =
-      scene.nl_stage(scene.words({"--no-requeue", "--stop-after", "1s", "--lost-after", "4s"}, {"600", "pause=50"}), 300);
+      scene.nl_stage(scene.words({"--no-requeue", "--stop-after", "1s", "--lost-after", "8s"}, {"600", "pause=50"}), 300);
   killer.join();
   INFO(outcome.err << outcome.out << scene.logs());
   CHECK(outcome.status == 6);

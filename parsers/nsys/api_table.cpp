@@ -207,7 +207,7 @@ std::map<std::int64_t, StringId> merge_names(std::vector<ApiPart>& parts, NsysSt
 void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places, Trace& trace,
                     bool all_calls) {
   RowSpan span = database.rows_of(kApiTable);
-  std::vector<RowSpan> spans = split_rows(span, parts_for(span.count));
+  std::vector<RowSpan> spans = database.split(kApiTable, span, parts_for(span.count));
   std::vector<ApiPart> parts;
   for (std::size_t i = 0; i < spans.size(); ++i) parts.emplace_back(launches, places.global_pids(), all_calls);
   scan_in_parts(database, spans.size(), [&](const NsysDatabase& own, std::size_t i) { parts[i].read(own, spans[i]); });

@@ -71,6 +71,10 @@ std::uint32_t CorrelationMap::call_of(std::uint32_t correlation) const {
   return slot ? *slot : kNone;
 }
 
+void forget_launches(Trace& trace) {
+  for_each_work(trace, [](std::uint32_t, std::uint32_t& api) { api = kNone; });
+}
+
 Launches::Launches(const Trace& trace, bool any_process) : maps_(any_process ? 1 : trace.processes.size()), any_process_(any_process) {
   for_each_work(trace, [&](std::uint32_t process, std::uint32_t correlation) {
     if (auto* map = map_of(process)) map->insert(correlation);

@@ -36,6 +36,9 @@ class CorrelationMap {
   std::vector<std::uint32_t> calls_;
 };
 
+// Where no calls are read: no work has one.
+void forget_launches(Trace& trace);
+
 // The GPU work of a trace by the (process, correlation) of the call that launched it. While the tables are
 // read, `api` of a kernel, copy or graph run holds its correlation id; link() turns it into the index.
 class Launches {

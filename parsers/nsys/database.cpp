@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include <SQLiteCpp/Database.h>
@@ -11,6 +13,7 @@
 #include <sqlite3.h>
 
 #include "model/error_code.h"
+#include "parsers/sqlite_pages/row_ranges.h"
 
 namespace nl::parsers {
 namespace {
@@ -67,6 +70,12 @@ struct NsysDatabase::Connection {
   SQLite::Database database;
 };
 
+// Shapes of tables as they are asked for, by all connections.
+struct NsysDatabase::Shapes {
+  std::mutex mutex;
+  std::map<std::string, std::optional<sqlite_pages::TableShape>, std::less<>> by_table;
+};
+
 std::vector<RowSpan> split_rows(const RowSpan& span, std::size_t parts) {
   if (!span.dense || span.count < parts) parts = 1;
   std::vector<RowSpan> out;
@@ -79,34 +88,6 @@ std::vector<RowSpan> split_rows(const RowSpan& span, std::size_t parts) {
     out.push_back(part);
   }
   return out;
-}
-
-NsysRows::NsysRows(sqlite3* connection, const std::string& sql, std::string file) : file_(std::move(file)) {
-  if (sqlite3_prepare_v2(connection, sql.c_str(), -1, &statement_, nullptr) != SQLITE_OK) throw damaged(file_, sqlite3_errmsg(connection));
-}
-
-NsysRows::~NsysRows() { sqlite3_finalize(statement_); }
-
-bool NsysRows::next() {
-  int status = sqlite3_step(statement_);
-  if (status == SQLITE_ROW) return true;
-  if (status == SQLITE_DONE) return false;
-  throw damaged(file_, sqlite3_errmsg(sqlite3_db_handle(statement_)));
-}
-
-bool NsysRows::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
-
-std::int64_t NsysRows::integer(int column) const { return sqlite3_column_int64(statement_, column); }
-
-std::string_view NsysRows::text(int column) const {
-  auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  if (!bytes) return {};
-  return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
-}
-
-void NsysRows::bind(int parameter, std::int64_t value) {
-  sqlite3_reset(statement_);
-  sqlite3_bind_int64(statement_, parameter, value);
 }
 
 NsysDatabase::NsysDatabase(const std::filesystem::path& file) : file_(file.string()) {
@@ -122,6 +103,8 @@ NsysDatabase::NsysDatabase(const std::filesystem::path& file) : file_(file.strin
   check_header(file_, size_bytes_);
   open();
   probe();
+  pages_ = sqlite_pages::PageFile::open(file).pages;
+  shapes_ = std::make_shared<Shapes>();
 }
 
 NsysDatabase::~NsysDatabase() = default;
@@ -158,6 +141,8 @@ NsysDatabase NsysDatabase::another_connection() const {
   other.file_ = file_;
   other.size_bytes_ = size_bytes_;
   other.tables_ = tables_;
+  other.pages_ = pages_;
+  other.shapes_ = shapes_;
   other.open();
   return other;
 }
@@ -205,11 +190,41 @@ std::string NsysDatabase::select_sql(std::string_view table, Columns columns) co
   return fmt::format("SELECT {} FROM \"{}\"", list, table);
 }
 
-NsysRows NsysDatabase::select(std::string_view table, Columns columns) const { return query(select_sql(table, columns)); }
+const sqlite_pages::TableShape* NsysDatabase::shape_of(std::string_view table) const {
+  if (!pages_) return nullptr;
+  const std::lock_guard lock(shapes_->mutex);
+  const auto [found, added] = shapes_->by_table.try_emplace(std::string(table));
+  if (added) found->second = sqlite_pages::read_shape(*pages_, connection_->database, found->first).shape;
+  return found->second ? &*found->second : nullptr;
+}
+
+std::vector<RowSpan> NsysDatabase::split(std::string_view table, const RowSpan& span, std::size_t parts) const {
+  const sqlite_pages::TableShape* shape = shape_of(table);
+  if (!span.dense || shape == nullptr || parts == 1) return split_rows(span, parts);
+  std::vector<RowSpan> out;
+  for (const sqlite_pages::RowRange& range : sqlite_pages::split_by_leaves(*pages_, *shape, parts)) {
+    const RowSpan part{std::max(range.first, span.first), std::min(range.last, span.last), true, 0};
+    if (part.first > part.last) continue;
+    out.push_back(part);
+    out.back().count = static_cast<std::uint64_t>(part.last - part.first) + 1;
+  }
+  return out;
+}
+
+NsysRows NsysDatabase::rows(std::string_view table, Columns columns, const sqlite_pages::RowRange& range, const std::string& sql) const {
+  const sqlite_pages::TableShape* shape = shape_of(table);
+  if (shape == nullptr) return query(sql);
+  return NsysRows(pages_, *shape, std::vector<std::string_view>(columns), range);
+}
+
+NsysRows NsysDatabase::select(std::string_view table, Columns columns) const {
+  return rows(table, columns, {}, select_sql(table, columns));
+}
 
 NsysRows NsysDatabase::select(std::string_view table, Columns columns, const RowSpan& span) const {
   if (!span.dense) return select(table, columns);
-  return query(fmt::format("{} WHERE rowid BETWEEN {} AND {}", select_sql(table, columns), span.first, span.last));
+  return rows(table, columns, {span.first, span.last},
+              fmt::format("{} WHERE rowid BETWEEN {} AND {}", select_sql(table, columns), span.first, span.last));
 }
 
 NsysRows NsysDatabase::query(const std::string& sql) const { return NsysRows(connection_->database.getHandle(), sql, file_); }

@@ -12,8 +12,7 @@
 #include <string_view>
 #include <vector>
 
-struct sqlite3;
-struct sqlite3_stmt;
+#include "parsers/nsys/rows.h"
 
 namespace nl::parsers {
 
@@ -27,27 +26,9 @@ struct RowSpan {
 
 std::vector<RowSpan> split_rows(const RowSpan& span, std::size_t parts);
 
-// A running query. Columns are numbered as they were asked for.
-class NsysRows {
- public:
-  NsysRows(sqlite3* connection, const std::string& sql, std::string file);
-  ~NsysRows();
-  NsysRows(const NsysRows&) = delete;
-  NsysRows& operator=(const NsysRows&) = delete;
-
-  bool next();  // Error(kInput) where the file is damaged
-  bool is_null(int column) const;
-  std::int64_t integer(int column) const;        // 0 where it is NULL
-  std::string_view text(int column) const;       // empty where it is NULL; valid until next()
-  void bind(int parameter, std::int64_t value);  // and starts over
-
- private:
-  sqlite3_stmt* statement_ = nullptr;
-  std::string file_;
-};
-
 // One read-only connection to an export, and what tables and columns it has. Opened as immutable: no
-// lock, no journal, no file is made beside it. One connection serves one thread.
+// lock, no journal, no file is made beside it. One connection serves one thread. Whole tables are read from the pages of the file, those of
+// files and tables that are unusual by SQLite.
 class NsysDatabase {
  public:
   explicit NsysDatabase(const std::filesystem::path& file);
@@ -65,6 +46,7 @@ class NsysDatabase {
   std::uint64_t size_bytes() const { return size_bytes_; }
 
   RowSpan rows_of(std::string_view table) const;
+  std::vector<RowSpan> split(std::string_view table, const RowSpan& span, std::size_t parts) const;
   // A column that the table lacks reads as NULL.
   NsysRows select(std::string_view table, Columns columns) const;
   NsysRows select(std::string_view table, Columns columns, const RowSpan& span) const;
@@ -76,15 +58,20 @@ class NsysDatabase {
     std::set<std::string, std::less<>> columns;
     std::string row_key;
   };
+  struct Shapes;
   NsysDatabase() = default;
   void open();
   void probe();
+  const sqlite_pages::TableShape* shape_of(std::string_view table) const;  // nullptr: SQLite has to read it
+  NsysRows rows(std::string_view table, Columns columns, const sqlite_pages::RowRange& range, const std::string& sql) const;
   std::string select_sql(std::string_view table, Columns columns) const;
 
   std::string file_;
   std::uint64_t size_bytes_ = 0;
   std::unique_ptr<Connection> connection_;
   std::shared_ptr<const std::map<std::string, Table, std::less<>>> tables_;
+  NsysRows::Pages pages_;  // empty where SQLite has to read them
+  std::shared_ptr<Shapes> shapes_;
 };
 
 // Whether any table of an export is there, of whatever schema.

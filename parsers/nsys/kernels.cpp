@@ -144,7 +144,7 @@ void count_nameless(const Trace& trace, ImportStats& stats) {
 
 void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes, Trace& trace) {
   RowSpan span = database.rows_of(kKernelTable);
-  std::vector<RowSpan> spans = split_rows(span, parts_for(span.count));
+  std::vector<RowSpan> spans = database.split(kKernelTable, span, parts_for(span.count));
   std::vector<KernelPart> parts(spans.size());
   std::vector<std::size_t> offsets{0};
   for (const RowSpan& each : spans) offsets.push_back(offsets.back() + each.count);

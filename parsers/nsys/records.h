@@ -71,15 +71,33 @@ class Distinct {
  public:
   std::uint32_t index_of(const Raw& raw) {
     if (last_ < values_.size() && values_[last_] == raw) return last_;
-    auto [found, added] = index_.try_emplace(raw, static_cast<std::uint32_t>(values_.size()));
-    if (added) values_.push_back(raw);
-    return last_ = found->second;
+    std::size_t at = place_of(raw);
+    if (index_[at] == kNone) {
+      if ((values_.size() + 1) * 2 > index_.size()) {
+        grow();
+        at = place_of(raw);
+      }
+      index_[at] = static_cast<std::uint32_t>(values_.size());
+      values_.push_back(raw);
+    }
+    return last_ = index_[at];
   }
   const std::vector<Raw>& values() const { return values_; }
 
  private:
-  std::unordered_map<Raw, std::uint32_t, RawHash> index_;
+  // Where it is, or the free place where it belongs.
+  std::size_t place_of(const Raw& raw) const {
+    std::size_t at = RawHash()(raw) & (index_.size() - 1);
+    while (index_[at] != kNone && !(values_[index_[at]] == raw)) at = (at + 1) & (index_.size() - 1);
+    return at;
+  }
+  void grow() {
+    index_.assign(index_.size() * 2, kNone);
+    for (std::uint32_t i = 0; i < values_.size(); ++i) index_[place_of(values_[i])] = i;
+  }
+
   std::vector<Raw> values_;
+  std::vector<std::uint32_t> index_ = std::vector<std::uint32_t>(16, kNone);  // a hash table; its size is a power of two
   std::uint32_t last_ = 0;
 };
 

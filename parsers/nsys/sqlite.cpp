@@ -66,10 +66,11 @@ void read_api(const NsysDatabase& database, const NsysTables& tables, NsysString
   trace.has_api_data = present(database, kApi, trace.stats);
   bool whose = !trace.has_kernel_data || database.has_column(kKernels, "globalPid");
   if (!whose) trace.stats.notes.push_back({Code::kKernelsWithoutProcess});
-  Launches launches(trace, !whose);
   const bool calls = tables.api && trace.has_api_data;
-  if (calls) read_api_calls(database, launches, strings, places, trace, tables.all_calls);
-  if (calls && tables.host) {
+  if (!calls) return forget_launches(trace);
+  Launches launches(trace, !whose);
+  read_api_calls(database, launches, strings, places, trace, tables.all_calls);
+  if (tables.host) {
     read_os_calls(database, strings, places, trace);
     read_host_samples(database, strings, places, trace);
   }

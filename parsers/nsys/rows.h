@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parsers/sqlite_pages/table_rows.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace nl::parsers {
+
+// Rows of an export, by SQLite or, several times faster, from the pages of the file. Columns are numbered as they were asked for; values of
+// another type than is asked for are turned into it as SQLite does that.
+class NsysRows {
+ public:
+  using Pages = std::shared_ptr<const sqlite_pages::PageFile>;
+  NsysRows(sqlite3* connection, const std::string& sql, std::string file);
+  NsysRows(Pages pages, const sqlite_pages::TableShape& table, const std::vector<std::string_view>& columns,
+           const sqlite_pages::RowRange& range);
+  ~NsysRows();
+  NsysRows(const NsysRows&) = delete;
+  NsysRows& operator=(const NsysRows&) = delete;
+
+  bool next() { return paged_ ? paged_->rows.next() : step(); }  // Error(kInput) where the file is damaged
+  bool is_null(int column) const { return paged_ ? paged_->rows.is_null(static_cast<std::size_t>(column)) : is_null_in_sqlite(column); }
+  std::int64_t integer(int column) const {  // 0 where it is NULL
+    if (!paged_) return integer_in_sqlite(column);
+    return paged_->rows.is_integer(static_cast<std::size_t>(column)) ? paged_->rows.integer(static_cast<std::size_t>(column))
+                                                                     : paged_->as_integer(column);
+  }
+  std::string_view text(int column) const;       // empty where it is NULL; valid until next()
+  void bind(int parameter, std::int64_t value);  // of a query by SQLite, which starts over
+
+ private:
+  struct Paged {
+    Pages pages;
+    sqlite_pages::TableRows rows;
+    std::vector<std::string> texts;  // by column, of those that are not stored as they are asked for
+
+    std::int64_t as_integer(int column);
+    std::string_view as_text(int column);
+  };
+  bool step();
+  bool is_null_in_sqlite(int column) const;
+  std::int64_t integer_in_sqlite(int column) const;
+
+  std::unique_ptr<Paged> paged_;
+  sqlite3_stmt* statement_ = nullptr;  // where there are no pages
+  std::string file_;
+};
+
+}  // namespace nl::parsers

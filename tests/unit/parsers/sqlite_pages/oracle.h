@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 
 #include "model/error.h"
 #include "parsers/sqlite_pages/row_ranges.h"
@@ -28,14 +29,26 @@ struct TableComparison {
   std::size_t rows = 0;
 };
 
-// A row as "kind value" for its rowid and each column.
+// A row as kind, size and bytes of its rowid and of each column.
+template <typename Number>
+std::string_view bytes_of_number(const Number& number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
 inline void add_cell(char kind, std::string_view value, std::string& row) {
   row += kind;
-  row += std::to_string(value.size()) + ':';
+  row += bytes_of_number(value.size());
   row += value;
 }
 
-inline std::string bits_of_real(double value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
+inline void add_integer(std::int64_t value, std::string& row) { add_cell('i', bytes_of_number(value), row); }
+inline void add_real(double value, std::string& row) { add_cell('r', bytes_of_number(value), row); }
+
+inline std::string shown(std::string_view row) {
+  std::string out;
+  for (const char c : row) out += c >= ' ' && c < 127 ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  return out;
+}
 
 inline std::string row_text(SQLite::Statement& statement) {
   std::string row;
@@ -45,8 +58,8 @@ inline std::string row_text(SQLite::Statement& statement) {
       return std::string_view(static_cast<const char*>(at), static_cast<std::size_t>(value.getBytes()));
     };
     if (value.isNull()) add_cell('0', "", row);
-    else if (value.isInteger()) add_cell('i', std::to_string(value.getInt64()), row);
-    else if (value.isFloat()) add_cell('r', bits_of_real(value.getDouble()), row);
+    else if (value.isInteger()) add_integer(value.getInt64(), row);
+    else if (value.isFloat()) add_real(value.getDouble(), row);
     else if (value.isText()) {
       const char* text = value.getText();  // before its length is asked for, which then is that of UTF-8
       add_cell('t', bytes(text), row);
@@ -61,11 +74,11 @@ inline std::string row_text(SQLite::Statement& statement) {
 inline std::string row_text(const parsers::sqlite_pages::PageFile& pages, parsers::sqlite_pages::TableRows& rows, std::size_t columns) {
   using parsers::sqlite_pages::ValueKind;
   std::string row, kept;
-  add_cell('i', std::to_string(rows.rowid()), row);
+  add_integer(rows.rowid(), row);
   for (std::size_t i = 0; i < columns; ++i) switch (rows.kind(i)) {
       case ValueKind::kNull: add_cell('0', "", row); break;
-      case ValueKind::kInteger: add_cell('i', std::to_string(rows.integer(i)), row); break;
-      case ValueKind::kReal: add_cell('r', bits_of_real(rows.real(i)), row); break;
+      case ValueKind::kInteger: add_integer(rows.integer(i), row); break;
+      case ValueKind::kReal: add_real(rows.real(i), row); break;
       case ValueKind::kText: add_cell('t', parsers::sqlite_pages::utf8_of(rows.bytes(i), pages.encoding(), kept), row); break;
       case ValueKind::kBlob: add_cell('b', rows.bytes(i), row); break;
     }
@@ -99,7 +112,8 @@ inline std::string difference_from_sqlite(const SQLite::Database& database, cons
     for (; statement.executeStep(); ++at) {
       const std::string row = row_text(statement);
       if (at >= rows.size()) return table + ": SQLite has more than " + std::to_string(rows.size()) + " rows";
-      if (row != rows[at]) return table + ": row " + std::to_string(at) + ": SQLite has " + row + ", the pages have " + rows[at];
+      if (row != rows[at])
+        return table + ": row " + std::to_string(at) + ": SQLite has " + shown(row) + ", the pages have " + shown(rows[at]);
     }
   } catch (const SQLite::Exception& failed) {
     return table + ": SQLite ends at row " + std::to_string(at) + ": " + failed.what();

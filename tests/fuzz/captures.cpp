@@ -1,8 +1,12 @@
 // What `nl-stage import` reads, and what a run leaves for its own analysis.
 #include <fstream>
 
+#include "analysis/collectives/flight_report.h"
+#include "analysis/collectives/speeds.h"
 #include "parsers/collector/trace.h"
 #include "parsers/facts/facts.h"
+#include "parsers/flight_recorder/dump.h"
+#include "parsers/inspector/inspector.h"
 #include "parsers/registry.h"
 #include "parsers/stacks/stacks.h"
 #include "parsers/trtexec/json.h"
@@ -64,6 +68,20 @@ void stacks(std::string_view bytes) {
 void facts(std::string_view bytes) {
   parsers::read_facts(as_file(bytes, "facts-1.json").parent_path());
   parsers::read_dtypes(as_file(bytes, "dtypes-1.json").parent_path());
+}
+
+void flight_dump(std::string_view bytes) {
+  const auto file = as_file(bytes, "nccl_trace_rank_1");
+  parsers::is_flight_dump(parsers::FileHead(file));
+  std::vector<FlightDump> dumps(2, parsers::read_flight_dump(file));
+  dumps[1].rank = 1;
+  analysis::collectives::flight_report(dumps);
+}
+
+void inspector(std::string_view bytes) {
+  const auto file = as_file(bytes, "node0-pid1.log");
+  parsers::is_inspector_file(parsers::FileHead(file));
+  analysis::collectives::collective_speeds(std::vector(2, parsers::read_inspector(file)));
 }
 
 }  // namespace nl::fuzz::read

@@ -15,6 +15,7 @@ void add_backends(CLI::App& app, std::function<int()>& action);
 void add_bisect(CLI::App& app, std::function<int()>& action);
 void add_calibrate(CLI::App& app, std::function<int()>& action);
 void add_ceilings(CLI::App& app, std::function<int()>& action);
+void add_collectives(CLI::App& app, std::function<int()>& action);
 void add_compare(CLI::App& app, std::function<int()>& action);
 void add_completion(CLI::App& app, std::function<int()>& action);
 void add_doctor(CLI::App& app, std::function<int()>& action);
@@ -64,7 +65,7 @@ struct VerbGroup {
 inline std::vector<VerbGroup> verbs_by_group() {
   return {{"Start here", {add_run, add_import, add_show, add_compare}},
           {"Capture", {add_profile, add_plan, add_doctor, add_backends, add_ceilings, add_load, add_recorder, add_window, add_submit, add_merge}},
-          {"Read", {add_report, add_query, add_explain, add_whatif, add_stats, add_fingerprint, add_validate}},
+          {"Read", {add_report, add_query, add_explain, add_whatif, add_collectives, add_stats, add_fingerprint, add_validate}},
           {"Compare", {add_try, add_bisect, add_nodes, add_trends}},
           {"Remember", {add_ls, add_tag, add_note, add_rm, add_record}},
           {"Teams", {add_suite, add_gate, add_export, add_import_bundle, add_facts, add_serve, add_mcp}},

@@ -16,6 +16,7 @@
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/bundle/sha256.h"
 #include "orchestrator/capture/marks.h"
+#include "orchestrator/collectives.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/knowledge.h"
 #include "orchestrator/process/interrupts.h"
@@ -230,6 +231,8 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
 // What to do with a file of no known format.
 std::string advice_on(const fs::path& file) {
   const parsers::FileHead head(file);
+  if (const std::string evidence = collective_evidence(file); !evidence.empty())
+    return fmt::format("it is {}: nl-stage collectives {}", evidence, shell_quoted(file.string()));
   if (head.starts_with(parsers::kGzipMagic)) return "unpack it first: gunzip --keep " + shell_quoted(file.string());
   if (head.starts_with(parsers::kZstdMagic)) return "an archive of nl-stage export: nl-stage import-bundle " + shell_quoted(file.string());
   return "give " + known_formats();

@@ -44,6 +44,11 @@ GroupWait wait_at(const GroupCalls& group, std::uint64_t sequence) {
     wait.stack = member.dump->stacks[call.stack];
   }
   wait.done_elsewhere = !wait.completed.empty() && !is_one_sided(wait.form.rule);
+  if (wait.done_elsewhere) {  // older dumps: their ranks have called meanwhile
+    wait.unknown.insert(wait.unknown.end(), wait.not_called.begin(), wait.not_called.end());
+    std::sort(wait.unknown.begin(), wait.unknown.end());
+    wait.not_called.clear();
+  }
   return wait;
 }
 

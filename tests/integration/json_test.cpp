@@ -91,6 +91,7 @@ TEST_CASE("json: every verb that reads a file says what is wrong with it") {
                                   {"rm", none},
                                   {"record", none},
                                   {"facts", none},
+                                  {"collectives", none},
                                   {"trends", "tpot_ms"},
                                   {"export", none, "-o", none + ".nlz"},
                                   {"import-bundle", none}};

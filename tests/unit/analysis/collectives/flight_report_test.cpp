@@ -117,6 +117,8 @@ TEST_CASE("flight report: a call that needs all and is completed somewhere was c
   ranks[1].call(form("all_reduce"));
   FlightReport report = report_of(ranks);
   CHECK(report.groups.at(0).wait->done_elsewhere);
+  CHECK(report.groups.at(0).wait->not_called.empty());
+  CHECK(report.groups.at(0).wait->unknown == Ranks{2, 3});
   CHECK(report.waited_for.empty());
   CHECK(report.verdict == FlightVerdict::kUnknown);
 

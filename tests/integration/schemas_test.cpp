@@ -132,9 +132,9 @@ TEST_CASE("schemas: every --json and every JSON file fits its own") {
   CHECK(checked.printed({"improt"}, "error", 2)["error"]["code"] == "unknown_verb");
   CHECK(checked.printed({"show", "nonesuch"}, "error", 3)["error"]["code"] == "no_such_run");
   checked.printed({"doctor"}, "", scene.nl_stage({"doctor"}).status);
-  // Checked where they are made: suites and nodes need longer, the others a GPU, a model file, a server that goes on
+  // Checked where they are made: dumps of ranks are made by collectives_test.py, suites and nodes need longer, the others a GPU, a model file, a server that goes on
   // or an archive unpacked by hand.
-  checked.all_were_seen({"suite", "nodes", "ceilings", "calibrate", "session", "archive", "serve"});
+  checked.all_were_seen({"collectives", "suite", "nodes", "ceilings", "calibrate", "session", "archive", "serve"});
 }
 
 TEST_CASE("schemas: a plan fits, and what does not fit is named by its place") {

@@ -251,6 +251,14 @@ struct CollectiveCall {
   std::uint32_t members = 0;  // of its group
 };
 
+// How much a collective moves, where the capture tells.
+struct MessageSize {
+  std::uint32_t kernel = kNone;  // index into Trace::kernels
+  std::uint32_t members = 0;     // of its group, captured or not
+  std::uint64_t bytes = 0;       // the larger of what this member gives and gets
+  Collective kind = Collective::kOther;
+};
+
 inline constexpr Ns kLongCallNs = 5'000;  // about what a kernel launch takes: the delay by shorter calls does not matter
 
 struct Trace {
@@ -279,6 +287,7 @@ struct Trace {
   RankFacts rank;                           // that the capture is of, as far as it tells
   std::vector<RankEntry> ranks;             // of captures of several ranks that were joined, by rank
   std::vector<CollectiveCall> collectives;  // of those, by kernel
+  std::vector<MessageSize> messages;        // by kernel
   std::vector<MetricSeries> metric_series;
   std::vector<StallSample> stalls;           // one per kernel and device
   std::optional<ClockBounds> clock;          // empty: not known

@@ -126,6 +126,10 @@ class Joining {
       kernel.api = call(own.api);
       out_.kernels.push_back(kernel);
     }
+    for (MessageSize message : from().messages) {
+      message.kernel += static_cast<std::uint32_t>(first_kernel);
+      out_.messages.push_back(message);
+    }
     for (MemOp op : from().mem_ops) {
       place(op);
       op.label = strings_[op.label].value;

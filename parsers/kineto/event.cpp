@@ -75,6 +75,15 @@ std::string input_types(ondemand::value& value) {
   return known.empty() ? known : "[" + known + "]";
 }
 
+// "Collective name": "allreduce", "In msg nelems": 65536, "Out msg nelems": 65536, "Group size": 4, "dtype": "BFloat16"
+void read_message(std::string_view key, ondemand::value& value, KinetoEvent& out) {
+  if (key == "Collective name") out.collective = json_text(value);
+  else if (key == "In msg nelems") out.in_elements = json_whole(value);
+  else if (key == "Out msg nelems") out.out_elements = json_whole(value);
+  else if (key == "Group size") out.group_size = json_whole(value);
+  else if (key == "dtype") out.data_type = json_text(value);
+}
+
 void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& out) {
   if (key == "correlation") out.correlation = json_whole(value);
   else if (key == "device") out.device = json_whole(value);
@@ -89,6 +98,7 @@ void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& ou
   else if (key == "Input type") out.input_types = input_types(value);
   else if (key == "name") out.args_name = json_text(value);
   else if (key == "kernel") out.kernel = json_text(value);
+  else read_message(key, value, out);
 }
 
 bool read_member(std::string_view key, ondemand::value& value, KinetoEvent& out) {

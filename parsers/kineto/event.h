@@ -20,8 +20,10 @@ struct KinetoEvent {
   std::optional<Dim3> grid, block;
   std::string_view input_dims;  // as it stands there: [[32000, 1024], [1, 256], []]
   std::string input_types;  // "[bfloat16, -, int64]": a - stands for what is not a tensor, and is left out at the end; empty: none is known
-  std::string_view args_name;  // of process_name and thread_name
-  std::string_view kernel;     // that a call launches, as ROCm's traces have it
+  std::string_view args_name;              // of process_name and thread_name
+  std::string_view collective, data_type;  // of a kernel of NCCL: "_allgather_base", "BFloat16"
+  std::optional<std::int64_t> in_elements, out_elements, group_size;
+  std::string_view kernel;  // that a call launches, as ROCm's traces have it
 };
 
 // The name of an operator's or an annotation's range, with the shapes of an operator's arguments: "aten::mm, sizes = [[2, 4], [4, 8]]".

@@ -19,6 +19,7 @@
 #include "model/trace.h"
 #include "parsers/json/array_file.h"
 #include "parsers/kineto/event.h"
+#include "parsers/kineto/messages.h"
 #include "parsers/registry.h"
 #include "parsers/trace_places.h"
 
@@ -224,6 +225,7 @@ class KinetoReader {
     kernel.queue = place & 0x7FFFF;
     kernel.shape = places_.shape(shape);
     kernel.api = links_.correlation(event.correlation);
+    if (const auto message = message_of(event, static_cast<std::uint32_t>(trace_.kernels.size()))) trace_.messages.push_back(*message);
     trace_.kernels.push_back(kernel);
   }
 

@@ -292,3 +292,45 @@ TEST_CASE("data types of operators, as PyTorch spells them, once for each operat
   CHECK(read_kineto_json(file.path).dtypes == std::vector<OperatorDtypes>{{"aten::mm", "[[1, 2], [2, 3]]", "[bfloat16, float8_e4m3fn]"},
                                                                           {"aten::index", "[[4], [], [4], []]", "[float32, -, int64]"}});
 }
+
+TEST_CASE("kineto: a kernel of NCCL says how much it moves, among how many") {
+  const auto messages = [](const std::string& facts) {
+    const std::string kernel =
+        R"({"ph": "X", "cat": "kernel", "name": "nccl", "pid": 0, "tid": 7, "ts": 200, "dur": 5, "args": {"stream": 7, )";
+    return read_events(kOp +
+                       R"(,{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 150, "dur": 5, "args": {"stream": 7}},)" +
+                       kernel + facts + "}}")
+        .messages;
+  };
+  const auto all_gather = messages(
+      R"("Collective name": "_allgather_base", "In msg nelems": 1000, "Out msg nelems": 8000, "Group size": 8, "dtype": "BFloat16")");
+  REQUIRE(all_gather.size() == 1);
+  CHECK(all_gather[0].kernel == 1);
+  CHECK(all_gather[0].kind == Collective::kAllGather);
+  CHECK(all_gather[0].bytes == 16'000);
+  CHECK(all_gather[0].members == 8);
+  const auto scatter = messages(
+      R"("Collective name": "_reduce_scatter_base", "In msg nelems": 800, "Out msg nelems": 100, "Group size": 8, "dtype": "Float")");
+  REQUIRE(scatter.size() == 1);
+  CHECK(scatter[0].kind == Collective::kReduceScatter);
+  CHECK(scatter[0].bytes == 3200);
+  // A send is between two of the group.
+  const auto send =
+      messages(R"("Collective name": "send", "In msg nelems": 7, "Out msg nelems": 7, "Group size": 8, "dtype": "Float8_e4m3fn")");
+  REQUIRE(send.size() == 1);
+  CHECK(send[0].members == 2);
+  CHECK(send[0].bytes == 7);
+  CHECK(messages(R"("Collective name": "all_to_allv", "In msg nelems": 5, "Out msg nelems": 6, "Group size": 2, "dtype": "Long")")
+            .at(0)
+            .kind == Collective::kAllToAll);
+  for (const char* doubtful :
+       {R"("Collective name": "allreduce", "In msg nelems": 5, "Out msg nelems": 5, "Group size": 2, "dtype": "QUInt4x2")",
+        R"("Collective name": "allreduce", "In msg nelems": 0, "Out msg nelems": 0, "Group size": 2, "dtype": "Float")",
+        R"("Collective name": "allreduce", "In msg nelems": 9223372036854775807, "Out msg nelems": 5, "Group size": 2, "dtype": "Float")",
+        R"("Collective name": "allreduce", "In msg nelems": -5, "Out msg nelems": -5, "Group size": 2, "dtype": "Float")",
+        R"("Collective name": "allreduce", "In msg nelems": 5, "Out msg nelems": 5, "Group size": -2, "dtype": "Float")",
+        R"("In msg nelems": 5, "Out msg nelems": 5, "Group size": 2, "dtype": "Float")"}) {
+    CAPTURE(doubtful);
+    CHECK(messages(doubtful).empty());
+  }
+}

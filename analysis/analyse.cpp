@@ -168,11 +168,13 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   std::vector<std::optional<StageSampling>> sampling = stage_sampling(staged, run.stages);
   for (std::size_t i = 0; i < run.stages.size(); ++i) run.stages[i].sampling = std::move(sampling[i]);
   run.activity = activity_curves(trace);
-  run.ranks = rank_figures(trace);
   if (run.kernels && !trace.stalls.empty() && !add_stalls(trace, *run.kernels)) notes.push_back({Code::kStallsUnmatched});
   run.clock = clock_fit(trace, run.stages);
   run.workload.verdict = workload_kind(staged, run.stages, options.tokens);
   run.median_step = median_step(staged, stage_to_predict(run));
+  RankFigures ranks = rank_figures(staged, stage_to_predict(run));
+  run.ranks = std::move(ranks.ranks);
+  run.rank_matrix = std::move(ranks.matrix);
   return run;
 }
 

@@ -27,6 +27,19 @@ struct RankLateness {
   Ns computing_ns = 0, host_ns = 0;  // of late_ns: its GPU computed longer than the others', or waited longer for its program
   std::string slowest_kernel = {};   // ran the longest above what it takes the others, where it computed
   std::string slowest_range = {};    // innermost range that its program was in, where its GPU waited
+  std::uint64_t steps_latest = 0;    // of the steps of the matrix: no other rank was as late
+};
+
+// What the GPUs of a rank did in its steps, each instant in one part; what is left of wall_ns they were idle. Where no steps are known, from the
+// first work of all ranks to the last.
+struct RankBudget {
+  Ns wall_ns = 0;          // of all of its GPUs
+  Ns compute_ns = 0;       // a compute kernel runs
+  Ns exchange_ns = 0;      // else communication: all members have come, or who came when is not known
+  Ns wait_ns = 0;          // else a collective that not all members have come to
+  Ns receive_wait_ns = 0;  // else a send or receive whose partner has not come
+  Ns copy_ns = 0;          // else a copy or a set
+  Ns idle_ns() const { return wall_ns - compute_ns - exchange_ns - wait_ns - receive_wait_ns - copy_ns; }
 };
 
 // A rank of a run, and how its clock was made that of the first one: time = own time - offset_ns - drift × own time since `drift_from_ns`.
@@ -44,6 +57,27 @@ struct RankEntry {
   std::optional<double> residual_ns, residual_max_ns = {};  // of the ends of collectives: 1 sigma, and the largest; empty: not fitted
   std::uint64_t collectives = 0;                            // whose ends were fitted
   RankLateness lateness = {};
+  RankBudget budget = {};
+};
+
+inline constexpr std::size_t kMaxMatrixRows = 32, kMaxMatrixRanks = 64;
+
+// Steps that follow each other.
+struct MatrixRow {
+  Ns start_ns = 0;               // the first rank comes to the first collective
+  std::vector<Ns> late_ns = {};  // by RankMatrix::ranks: how much later than the last but one it came, the sum over collectives
+};
+
+// How late each rank was in each step. A step is a window of the program's unit, all ranks together, and has the collectives that are launched in it.
+struct RankMatrix {
+  std::string stage = {};                 // whose windows the steps are; empty: no steps are known, and each collective counts as one
+  std::uint64_t steps = 0;                // that have a collective
+  std::uint64_t steps_each = 1;           // of a row; the last one may have fewer
+  std::uint64_t late_steps = 0;           // some rank was late in
+  std::uint64_t changes = 0;              // of them: another rank was the latest than in the late step before
+  std::uint64_t outside = 0;              // collectives that no step has: of warm-up, or launched between steps
+  std::vector<std::uint32_t> ranks = {};  // columns: at most kMaxMatrixRanks, those that were late the longest, by number
+  std::vector<MatrixRow> rows = {};       // at most kMaxMatrixRows
 };
 
 // The rank that a process is of; nullptr: none.

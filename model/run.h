@@ -30,7 +30,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "3.10.0";
+inline constexpr const char* kRunSchemaVersion = "3.11.0";
 
 struct StageSplit {
   std::string stage;
@@ -257,11 +257,12 @@ struct Run {
   Iterations iterations;
   std::optional<MedianStep> median_step = {};  // of the stage that is the unit of the program; empty: it has no window, until format 3.7
   Latency latency;
-  std::optional<Serving> serving = {};              // empty: no marks of requests, until format 3.8
-  std::optional<std::vector<KernelEntry>> kernels;  // empty optional: not captured
-  std::optional<Remark> kernels_note;               // why there are none
-  std::vector<RankEntry> ranks;                     // of captures that were joined, until format 3.9 there are none
-  std::vector<Communication> communication;         // of the whole capture, by GPU, process and kind
+  std::optional<Serving> serving = {};                // empty: no marks of requests, until format 3.8
+  std::optional<std::vector<KernelEntry>> kernels;    // empty optional: not captured
+  std::optional<Remark> kernels_note;                 // why there are none
+  std::vector<RankEntry> ranks;                       // of captures that were joined, until format 3.9 there are none
+  RankMatrix rank_matrix = {};                        // until format 3.10 there is none
+  std::vector<Communication> communication;           // of the whole capture, by GPU, process and kind
   std::vector<ApiEntry> api;
   std::vector<RangeEntry> ranges;
   std::optional<SessionEntry> session;       // a model file that a backend ran; empty: there was a command

@@ -193,34 +193,6 @@ void JsonReader::get(DamagedRows& damaged) {
   for (const DamagedRow& each : list) damaged[each.damage] += each.rows;
 }
 
-void fields(auto& io, Ref<decltype(io), RankLateness> l) {
-  io("collectives", l.collectives, "that all members were seen in");
-  io("last", l.last, "it came last to, by more than the clocks may be off");
-  io("late_ns", l.late_ns, "in those: after the last but one");
-  io("waited_ns", l.waited_ns, "until the last one came, in all collectives");
-  io("computing_ns", l.computing_ns, "of late_ns: where its GPU computed longer than those of the others");
-  io("host_ns", l.host_ns, "of late_ns: where its GPU waited longer for its program");
-  io.known("slowest_kernel", l.slowest_kernel, "ran the longest above its mean on the others, where it computed longer; null: not known");
-  io.known("slowest_range", l.slowest_range, "its program was in while its GPU waited; null: not known");
-}
-
-void fields(auto& io, Ref<decltype(io), RankEntry> r) {
-  io("rank", r.rank, "its number");
-  io.code("source", r.source, "what told the number");
-  io.known("host", r.host, "its machine; null: not known");
-  io("pids", r.pids, "its processes, as they are called in this run: of two of one number, one got another");
-  io("devices", r.devices, "its GPUs, likewise", kAnySign);
-  io.known("file", r.file, "its capture; null: of several ranks");
-  io.code("clock", r.clock, "what put its times on the clock of the first rank");
-  io("offset_ns", r.offset_ns, "that its clock of the day was ahead; where captures have none, the time since its start", kAnySign);
-  io("drift_ppm", r.drift_ppm, "how much faster its clock runs", kAnySign);
-  io("drift_from_ns", r.drift_from_ns, "time of the run at which offset_ns holds; null: not fitted", kAnySign);
-  io("residual_ns", r.residual_ns, "ends of collectives beside the fitted line, 1 sigma; null: not fitted");
-  io("residual_max_ns", r.residual_max_ns, "the largest; null: not fitted");
-  io("collectives", r.collectives, "whose ends were fitted");
-  io("lateness", r.lateness, "how late it came to collectives");
-}
-
 void fields(auto& io, Ref<decltype(io), CaptureDevice> d) {
   io("device", d.device, "GPU", kAnySign);
   io("pid", d.pid, "the process, a rank; 0: not known");
@@ -330,7 +302,7 @@ void capture_fields(auto& io, Ref<decltype(io), Run> run) {
     if (run.timeline) check_names(io, *run.timeline);
   io("activity", run.activity, "what the GPU did over the capture, sampled and made small; empty: not sampled");
   io("coverage", run.coverage, "what of the GPU's time is explained, and what is not");
-  io("ranks", run.ranks, "of captures that were joined, by number; empty: one capture");
+  rank_fields(io, run);
   io("sampled", run.sampled, "by stage, which of its windows were traced (capture.duty); empty: all");
   io("clock", run.clock, "how well CPU and GPU times fit each other, from what the capture holds");
   io("import_stats", run.import_stats, "what the importer met");

@@ -78,6 +78,44 @@ class Ranks(unittest.TestCase):
         self.assertTrue("its GPU computed longer" in report)
         self.assertNotIn("API_TOKEN", "".join(p.read_text(errors="replace") for p in (self.folder / "out").rglob("*") if p.is_file()))
 
+    def check_matrix(self, run, truth):
+        """Each step against what was made: the sums of how much later than the last but one a rank came."""
+        matrix = run["rank_matrix"]
+        self.assertEqual(matrix["stage"], "decode_step")
+        made = {}
+        for each in truth["collectives"]:
+            if each["step"] >= 0:
+                made[each["last"]] = made.get(each["last"], 0) + each["after_second_last_ns"]
+        for column, rank in enumerate(matrix["ranks"]):
+            total = sum(row["late_ns"][column] for row in matrix["rows"])
+            self.assertLess(abs(total - made.get(rank, 0)), 0.05 * sum(made.values()), f"rank {rank}")
+
+    def test_the_matrix_of_a_rank_that_is_always_late(self):
+        run = self.imported(*self.make("--ranks", "4", "--steps", "40", "--late", "2:1:compute"))
+        self.check_matrix(run, self.truth())
+        matrix = run["rank_matrix"]
+        self.assertEqual((matrix["steps"], matrix["steps_each"], len(matrix["rows"])), (40, 2, 20))
+        self.assertGreaterEqual(run["ranks"][2]["lateness"]["steps_latest"], 39)
+        for row in matrix["rows"]:
+            self.assertGreater(row["late_ns"][2], 1_500_000, "1 ms in each of two steps, less what it came earlier")
+        report = (self.folder / "out/report.md").read_text()
+        self.assertIn("nearly always the same one", report)
+        self.assertIn("| Steps | rank 0 | rank 1 | rank 2 | rank 3 |", report)
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn('<td class="n h4"', page)
+        for rank in run["ranks"]:
+            budget = rank["budget"]
+            self.assertLessEqual(sum(value for key, value in budget.items() if key != "wall_ns"), budget["wall_ns"])
+            waits = budget["wait_ns"] / budget["wall_ns"]
+            self.assertTrue(waits < 0.1 if rank["rank"] == 2 else waits > 0.3, rank)
+
+    def test_the_matrix_of_ranks_that_are_late_in_turns(self):
+        run = self.imported(*self.make("--ranks", "3", "--steps", "24", "--late", "0:1:compute:2", "--late", "1:1.4:host:3", "--late", "2:1.8:compute:4",
+                                       "--missing", "1:5"))
+        self.check_matrix(run, {"collectives": [each for each in self.truth()["collectives"] if each["step"] >= 5]})
+        self.assertGreater(run["rank_matrix"]["changes"], 5)
+        self.assertIn("Ranks are late in turns", (self.folder / "out/report.md").read_text())
+
     def test_a_rank_whose_program_is_late(self):
         run = self.imported(*self.make("--ranks", "4", "--steps", "30", "--late", "1:1:host"))
         late = run["ranks"][1]["lateness"]

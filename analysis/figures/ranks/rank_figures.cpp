@@ -5,11 +5,13 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
-#include "analysis/account/peer_waits.h"
 #include "analysis/figures/ranks/lane_times.h"
+#include "analysis/figures/ranks/lateness_matrix.h"
+#include "analysis/figures/ranks/rank_budgets.h"
+#include "analysis/figures/ranks/rank_steps.h"
+#include "analysis/figures/ranks/shared_collectives.h"
 #include "analysis/trace/gpu_lanes.h"
 #include "analysis/trace/range_index.h"
 
@@ -22,15 +24,14 @@ struct RankExcess {
 
 class LatenessSweep {
  public:
-  explicit LatenessSweep(const Trace& trace)
-      : trace_(trace), lanes_(trace), work_(lane_times(trace, lanes_)), arrivals_(numbered_arrivals(trace)), ranges_(trace) {
-    for (std::size_t i = 0; i < trace.ranks.size(); ++i) index_.emplace(trace.ranks[i].rank, i);
+  LatenessSweep(const Trace& trace, const SharedCollectives& shared)
+      : trace_(trace), shared_(shared), lanes_(trace), work_(lane_times(trace, lanes_)), ranges_(trace) {
     lateness_.resize(trace.ranks.size());
     excess_.resize(trace.ranks.size());
   }
 
   std::vector<RankEntry> finish() {
-    for (const auto& members : calls_by_number()) add(members);
+    for (const auto& members : shared_.calls()) add(members);
     std::vector<RankEntry> ranks = trace_.ranks;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       ranks[i].lateness = lateness_[i];
@@ -41,42 +42,22 @@ class LatenessSweep {
   }
 
  private:
-  using Members = std::vector<std::uint32_t>;  // kernels
-
-  std::vector<Members> calls_by_number() const {
-    std::vector<Members> calls;
-    for (const CollectiveCall& call : trace_.collectives) {
-      if (call.number >= calls.size()) calls.resize(call.number + 1);
-      calls[call.number].push_back(call.kernel);
-    }
-    return calls;
-  }
-
-  std::optional<std::size_t> rank_of(std::uint32_t kernel) const {
-    const std::uint32_t process = trace_.queues[static_cast<std::size_t>(trace_.kernels[kernel].queue)].process;
-    if (process >= trace_.processes.size() || !trace_.processes[process].rank) return std::nullopt;
-    const auto found = index_.find(*trace_.processes[process].rank);
-    return found == index_.end() ? std::nullopt : std::optional(found->second);
-  }
+  using Members = SharedCollectives::Members;
 
   void add(const Members& members) {
-    std::optional<std::uint32_t> last;
-    for (const std::uint32_t kernel : members) {
-      const auto rank = rank_of(kernel);
-      if (!rank) continue;
-      ++lateness_[*rank].collectives;
-      const Arrival& arrival = arrivals_.at(kernel);
-      lateness_[*rank].waited_ns += arrival.late_peer_ns;
-      if (arrival.last) last = kernel;
-    }
-    if (last) blame(*last, members);
+    for (const std::uint32_t kernel : members)
+      if (const auto rank = shared_.rank_of(kernel)) {
+        ++lateness_[*rank].collectives;
+        lateness_[*rank].waited_ns += shared_.arrival(kernel)->late_peer_ns;
+      }
+    if (const auto last = shared_.last_of(members)) blame(*last, members);
   }
 
   void blame(std::uint32_t last, const Members& members) {
-    const std::size_t rank = *rank_of(last);
+    const std::size_t rank = *shared_.rank_of(last);
     RankLateness& lateness = lateness_[rank];
     ++lateness.last;
-    const Ns late_ns = arrivals_.at(last).behind_ns;
+    const Ns late_ns = shared_.arrival(last)->behind_ns;
     lateness.late_ns += late_ns;
     const std::optional<Stretch> own = stretch_before(last);
     if (!own) return;
@@ -136,11 +117,10 @@ class LatenessSweep {
   }
 
   const Trace& trace_;
+  const SharedCollectives& shared_;
   GpuLanes lanes_;
   std::vector<LaneTimes> work_;
-  std::unordered_map<std::uint32_t, Arrival> arrivals_;
   RangeIndex ranges_;
-  std::map<std::uint32_t, std::size_t> index_;  // rank → entry
   std::vector<RankLateness> lateness_;
   std::vector<RankExcess> excess_;
   std::vector<std::uint32_t> around_;
@@ -148,9 +128,19 @@ class LatenessSweep {
 
 }  // namespace
 
-std::vector<RankEntry> rank_figures(const Trace& trace) {
-  if (trace.collectives.empty()) return trace.ranks;
-  return LatenessSweep(trace).finish();
+RankFigures rank_figures(const StagedTrace& staged, const std::string& stage) {
+  const Trace& trace = staged.trace;
+  if (trace.collectives.empty()) return {trace.ranks, {}};
+  const SharedCollectives shared(trace);
+  const RankSteps steps(staged, stage, shared);
+  const std::vector<RankBudget> budgets = rank_budgets(trace, shared, steps.windows());
+  LatenessOfSteps late = lateness_of_steps(trace, shared, steps, stage);
+  RankFigures out{LatenessSweep(trace, shared).finish(), std::move(late.matrix)};
+  for (std::size_t i = 0; i < out.ranks.size(); ++i) {
+    out.ranks[i].lateness.steps_latest = late.latest[i];
+    out.ranks[i].budget = budgets[i];
+  }
+  return out;
 }
 
 }  // namespace nl::analysis

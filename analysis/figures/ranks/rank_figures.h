@@ -1,13 +1,20 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "analysis/staging/staged_trace.h"
 #include "model/ranks.h"
-#include "model/trace.h"
 
 namespace nl::analysis {
 
-// The ranks of a trace that was joined of their captures, with how late each was, in the whole capture.
-std::vector<RankEntry> rank_figures(const Trace& trace);
+struct RankFigures {
+  std::vector<RankEntry> ranks;
+  RankMatrix matrix;
+};
+
+// The ranks of a trace that was joined of their captures, with how late each was in the whole capture and in each step. `stage`: whose windows are
+// the steps.
+RankFigures rank_figures(const StagedTrace& staged, const std::string& stage);
 
 }  // namespace nl::analysis

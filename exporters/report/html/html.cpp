@@ -67,6 +67,12 @@ std::string cell_markup(const Cell& cell) {
   return cell.indent == 0 ? out : fmt::format("<span class=\"d{}\">{}</span>", std::min(cell.indent, 5u), out);
 }
 
+std::string cell_class(const Cell& cell, const Column& column) {
+  std::string classes = column.align == kRight ? "n" : "";
+  if (cell.shade > 0) classes += fmt::format("{}h{}", classes.empty() ? "" : " ", std::min(cell.shade, 4u));
+  return classes.empty() ? classes : attribute("class", classes);
+}
+
 std::string row_markup(const Table& table, const Row& row) {
   std::string out = "<tr" + (row.id.empty() ? std::string() : attribute("id", row.id));
   for (const auto& [key, value] : row.data)
@@ -75,7 +81,7 @@ std::string row_markup(const Table& table, const Row& row) {
   for (std::size_t i = 0; i < row.size() && i < table.columns.size(); ++i) {
     const Cell& cell = row[i];
     const char* tag = i == 0 ? "th" : "td";
-    out += fmt::format("<{}{}{}", tag, i == 0 ? " scope=\"row\"" : "", table.columns[i].align == kRight ? " class=\"n\"" : "");
+    out += fmt::format("<{}{}{}", tag, i == 0 ? " scope=\"row\"" : "", cell_class(cell, table.columns[i]));
     if (cell.value && table.sortable && std::isfinite(*cell.value)) out += fmt::format(" data-v=\"{}\"", *cell.value);
     if (!cell.tip.empty()) out += attribute("title", cell.tip);
     out += fmt::format(">{}</{}>", cell_markup(cell), tag);

@@ -8,12 +8,6 @@
 namespace nl::exporters::report {
 namespace {
 
-constexpr double kOften = 0.7;  // as the rule straggler_rank has it
-
-std::string rank_text(const RankEntry& rank) {
-  return number_known(rank) || rank.pids.empty() ? fmt::format("rank {}", rank.rank) : fmt::format("process {}", rank.pids[0]);
-}
-
 std::string clock_text(RankClock clock) {
   switch (clock) {
     case RankClock::kNone: return "not known";
@@ -84,7 +78,7 @@ std::string straggler_sentence(const Run& run) {
                                        [](const RankEntry& a, const RankEntry& b) { return a.lateness.late_ns < b.lateness.late_ns; });
   const RankLateness& late = latest->lateness;
   const double share = static_cast<double>(late.late_ns) / static_cast<double>(all_ns);
-  if (share <= kOften)
+  if (share <= kOftenLate)
     return fmt::format("Now one rank is late, now another: {} has the most of it, {} of {}.", rank_text(*latest), share_text(share),
                        time_text(static_cast<double>(all_ns)));
   const std::string cause = cause_text(late);
@@ -118,6 +112,7 @@ Blocks ranks(const Run& run) {
     if (!text.empty()) sentences.push_back(std::move(text));
   add(out, notes(sentences));
   add(out, lateness_of(run));
+  for (auto& part : {rank_matrix(run), rank_budgets(run)}) out.insert(out.end(), part.begin(), part.end());
   if (!one_capture) add(out, clocks_of(run));
   return out;
 }

@@ -46,13 +46,15 @@ std::vector<std::pair<std::string, std::string>> software_versions(
     const Run& run);  // Driver, CUDA, PyTorch, Engine, nsys, ncu; empty: not known
 Section import_stats(const Run& run);
 
-Blocks counters(const Run& run);       // a part of the stages
-Blocks late_launches(const Run& run);  // a part of the budgets: what the host did while the GPU waited for launches
-Blocks sampled_steps(const Run& run);  // a part of the budgets; nothing where all steps were traced
-Blocks gpus(const Run& run);           // a part of the budgets; nothing for one GPU that talks to no other
-Blocks ranks(const Run& run);          // a part of the budgets; nothing where one capture has all
-Blocks communication(const Run& run);  // empty where there is nothing to say
-Blocks iterations(const Run& run);     // empty where there is nothing to say
+Blocks counters(const Run& run);        // a part of the stages
+Blocks late_launches(const Run& run);   // a part of the budgets: what the host did while the GPU waited for launches
+Blocks sampled_steps(const Run& run);   // a part of the budgets; nothing where all steps were traced
+Blocks gpus(const Run& run);            // a part of the budgets; nothing for one GPU that talks to no other
+Blocks ranks(const Run& run);           // a part of the budgets; nothing where one capture has all
+Blocks rank_budgets(const Run& run);    // a part of the ranks: what their GPUs did
+Blocks rank_matrix(const Run& run);     // a part of the ranks: how late each was in each step
+Blocks communication(const Run& run);   // empty where there is nothing to say
+Blocks iterations(const Run& run);      // empty where there is nothing to say
 FlameChart flame_graph(const Run& run, const StageEntry& stage);  // of its waits for launches; without frames: no stacks
 Blocks roofline(const Run& run);                                  // a part of the efficiency
 

@@ -58,7 +58,8 @@ struct Cell {
   std::string tip;              // shown when pointed at
   std::string colour;           // a patch of it before the text: "b-starved"
   std::uint32_t indent = 0;
-  std::string brief = {};  // of a page: shown in the place of the text, which is for scripts
+  std::string brief = {};   // of a page: shown in the place of the text, which is for scripts
+  std::uint32_t shade = 0;  // of a page: how much of it there is, 0 to 4, beside the text that says it
 
   Cell(const char* plain) : text(plain) {}
   Cell(std::string plain) : text(std::move(plain)) {}

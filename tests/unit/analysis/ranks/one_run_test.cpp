@@ -31,6 +31,10 @@ std::vector<RankCapture> made_captures() {
   return captures;
 }
 
+std::vector<RankEntry> late_ranks(const Trace& trace) {
+  return analysis::rank_figures(analysis::StagedTrace(trace, {}), "decode_step").ranks;
+}
+
 nlohmann::json expected() {
   std::ifstream stream(kMade + "expected.json");
   return nlohmann::json::parse(stream);
@@ -64,7 +68,7 @@ TEST_CASE("Who was last to each collective is what another method finds", "[rank
   const Trace trace = one_run(made_captures());
   const auto oracle = expected();
   CHECK(trace.collectives.size() == 4 * oracle["collectives"].size());
-  const std::vector<RankEntry> ranks = analysis::rank_figures(trace);
+  const std::vector<RankEntry> ranks = late_ranks(trace);
   std::uint64_t claimed = 0;
   for (std::size_t i = 0; i < 4; ++i) {
     INFO("rank " << i);
@@ -133,19 +137,19 @@ TEST_CASE("A rank without collectives is left out of what ranks have together", 
   const Trace trace = one_run(std::move(captures));
   CHECK(trace.ranks[3].clock == RankClock::kWallClock);
   CHECK(find_first(trace.stats.notes, {Code::kRankNotCounted}) != nullptr);
-  const auto ranks = analysis::rank_figures(trace);
+  const auto ranks = late_ranks(trace);
   CHECK(ranks[3].lateness.collectives == 0);
   CHECK(ranks[2].lateness.collectives == 135);
 }
 
 TEST_CASE("The ranks of one capture are told as those of several", "[ranks]") {
   Trace trace = one_run(made_captures());
-  const std::vector<RankEntry> apart = analysis::rank_figures(trace);
+  const std::vector<RankEntry> apart = late_ranks(trace);
   trace.ranks.clear();
   trace.collectives.clear();
   for (Process& process : trace.processes) process.rank.reset();
   analysis::ranks::tell_ranks(trace);
-  const std::vector<RankEntry> ranks = analysis::rank_figures(trace);
+  const std::vector<RankEntry> ranks = late_ranks(trace);
   REQUIRE(ranks.size() == 4);
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(ranks[i].clock == RankClock::kMachine);

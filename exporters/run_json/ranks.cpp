@@ -1,0 +1,69 @@
+#include "exporters/run_json/parts.h"
+
+namespace nl::exporters {
+
+void fields(auto& io, Ref<decltype(io), RankLateness> l) {
+  io("collectives", l.collectives, "that all members were seen in");
+  io("last", l.last, "it came last to, by more than the clocks may be off");
+  io("late_ns", l.late_ns, "in those: after the last but one");
+  io("waited_ns", l.waited_ns, "until the last one came, in all collectives");
+  io("computing_ns", l.computing_ns, "of late_ns: where its GPU computed longer than those of the others");
+  io("host_ns", l.host_ns, "of late_ns: where its GPU waited longer for its program");
+  io.known("slowest_kernel", l.slowest_kernel, "ran the longest above its mean on the others, where it computed longer; null: not known");
+  io.known("slowest_range", l.slowest_range, "its program was in while its GPU waited; null: not known");
+  io("steps_latest", l.steps_latest, "of the steps of rank_matrix: no other rank was as late");
+}
+
+void fields(auto& io, Ref<decltype(io), RankBudget> b) {
+  io("wall_ns", b.wall_ns, "of all of its GPUs: the windows that are the steps, or the time from the first work of all ranks to the last");
+  io("compute_ns", b.compute_ns, "a compute kernel runs");
+  io("exchange_ns", b.exchange_ns, "else communication: all members have come, or who came when is not known");
+  io("wait_ns", b.wait_ns, "else a collective that not all members have come to");
+  io("receive_wait_ns", b.receive_wait_ns, "else a send or receive whose partner has not come");
+  io("copy_ns", b.copy_ns, "else a copy or a set; what is left of wall_ns, nothing runs");
+}
+
+void fields(auto& io, Ref<decltype(io), RankEntry> r) {
+  io("rank", r.rank, "its number");
+  io.code("source", r.source, "what told the number");
+  io.known("host", r.host, "its machine; null: not known");
+  io("pids", r.pids, "its processes, as they are called in this run: of two of one number, one got another");
+  io("devices", r.devices, "its GPUs, likewise", kAnySign);
+  io.known("file", r.file, "its capture; null: of several ranks");
+  io.code("clock", r.clock, "what put its times on the clock of the first rank");
+  io("offset_ns", r.offset_ns, "that its clock of the day was ahead; where captures have none, the time since its start", kAnySign);
+  io("drift_ppm", r.drift_ppm, "how much faster its clock runs", kAnySign);
+  io("drift_from_ns", r.drift_from_ns, "time of the run at which offset_ns holds; null: not fitted", kAnySign);
+  io("residual_ns", r.residual_ns, "ends of collectives beside the fitted line, 1 sigma; null: not fitted");
+  io("residual_max_ns", r.residual_max_ns, "the largest; null: not fitted");
+  io("collectives", r.collectives, "whose ends were fitted");
+  io("lateness", r.lateness, "how late it came to collectives");
+  io("budget", r.budget, "what its GPUs did in its steps, until format 3.10 not known");
+}
+
+void fields(auto& io, Ref<decltype(io), MatrixRow> r) {
+  io("start_ns", r.start_ns, "the first rank comes to the first collective", kAnySign);
+  io("late_ns", r.late_ns, "by rank_matrix.ranks: after the last but one, the sum over collectives");
+}
+
+void fields(auto& io, Ref<decltype(io), RankMatrix> m) {
+  io.known("stage", m.stage, "whose windows are the steps; null: no steps are known, and each collective counts as one");
+  io("steps", m.steps, "that have a collective; warm-up is left out");
+  io("steps_each", m.steps_each, "that a row stands for; the last one may have fewer");
+  io("late_steps", m.late_steps, "that some rank was late in");
+  io("changes", m.changes, "of them: another rank was the latest than in the one before");
+  io("outside", m.outside, "collectives that are in no step");
+  io("ranks", m.ranks, "the columns: those that were late the longest, 64 at most, by number");
+  io("rows", m.rows, "steps that follow each other, by time; 32 rows at most");
+}
+
+void rank_fields(auto& io, Ref<decltype(io), Run> run) {
+  io("ranks", run.ranks, "of captures that were joined, by number; empty: one capture");
+  io("rank_matrix", run.rank_matrix, "how late each rank was in each step");
+}
+
+template void rank_fields(JsonWriter&, const Run&);
+template void rank_fields(JsonReader&, Run&);
+template void rank_fields(SchemaWriter&, const Run&);
+
+}  // namespace nl::exporters

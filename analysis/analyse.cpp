@@ -175,6 +175,8 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   RankFigures ranks = rank_figures(staged, stage_to_predict(run));
   run.ranks = std::move(ranks.ranks);
   run.rank_matrix = std::move(ranks.matrix);
+  run.collective_rates = std::move(ranks.rates);
+  run.rank_pairs = std::move(ranks.pairs);
   return run;
 }
 

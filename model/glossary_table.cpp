@@ -172,7 +172,15 @@ constexpr GlossaryEntry kGlossary[] = {
     {kOfBudget, "residual of a clock", "us", kFromTrace, "1.48 × the median distance from the line",
      "how far ends of collectives are from the line that the clock was fitted by", "Residual (1 sigma)|Largest"},
     {kOfBudget, "transfer", "ms, B/s", kFromTrace, "communication - waits for a late rank", "the part of communication in which data moves",
-     "Rate"},
+     "Rate|Transfer"},
+    {kOfBudget, "algorithm bandwidth", "B/s", kFromTrace, "bytes ÷ transfer",
+     "how fast a collective moves its data once all members are there; bytes: the larger of what a member gives and gets, as nccl-tests "
+     "count",
+     "Bytes per call"},
+    {kOfBudget, "bus bandwidth", "B/s", kFromTrace, "algorithm bandwidth × 2 (n - 1) ÷ n of an all-reduce, × (n - 1) ÷ n of others",
+     "what each link carries, so that groups of any size can be compared with the link's speed", ""},
+    {kOfBudget, "sends and receives", "ms", kFromTrace, "", "of two ranks: how long each was there before the other one, and both together",
+     "Lower waits|Higher waits"},
 
     {kGpuWork, "kernel", "", "", "", "one program on the GPU; a kernel name has many calls", "kernels|Calls|nsys calls"},
     {kGpuWork, "kernel time", "µs per call", kFromTrace, "end - start on the GPU", "how long a call of a kernel runs, warm-up included",

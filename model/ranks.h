@@ -80,6 +80,27 @@ struct RankMatrix {
   std::vector<MatrixRow> rows = {};       // at most kMaxMatrixRows
 };
 
+inline constexpr std::size_t kMaxCollectiveRates = 32, kMaxRankPairs = 64;
+
+// Collectives of one kind and group that tell their size, of about one size: from one power of two to the next.
+struct CollectiveRate {
+  Collective kind = Collective::kOther;
+  std::vector<std::uint32_t> ranks = {};  // the members
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;           // sum; as nccl-tests count a call: the larger of what a member gives and gets
+  Ns transfer_ns = 0;                // sum: from the arrival of the last member until it leaves
+  double algorithm_bytes_per_s = 0;  // bytes ÷ transfer_ns
+  double bus_bytes_per_s = 0;        // what each link carries, however many members there are
+};
+
+// Sends and receives between two ranks.
+struct RankPair {
+  std::uint32_t first = 0, second = 0;
+  std::uint64_t calls = 0;
+  Ns first_waited_ns = 0, second_waited_ns = 0;  // for the other one
+  Ns transfer_ns = 0;                            // once both have come
+};
+
 // The rank that a process is of; nullptr: none.
 const RankEntry* rank_of(const std::vector<RankEntry>& ranks, std::uint32_t pid);
 

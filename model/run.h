@@ -261,7 +261,9 @@ struct Run {
   std::optional<std::vector<KernelEntry>> kernels;    // empty optional: not captured
   std::optional<Remark> kernels_note;                 // why there are none
   std::vector<RankEntry> ranks;                       // of captures that were joined, until format 3.9 there are none
-  RankMatrix rank_matrix = {};                        // until format 3.10 there is none
+  RankMatrix rank_matrix = {};                        // until format 3.10, as what follows of ranks, there is none
+  std::vector<CollectiveRate> collective_rates = {};  // those that take the longest first, at most kMaxCollectiveRates
+  std::vector<RankPair> rank_pairs = {};              // those that wait the longest first, at most kMaxRankPairs
   std::vector<Communication> communication;           // of the whole capture, by GPU, process and kind
   std::vector<ApiEntry> api;
   std::vector<RangeEntry> ranges;

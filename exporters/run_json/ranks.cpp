@@ -57,9 +57,33 @@ void fields(auto& io, Ref<decltype(io), RankMatrix> m) {
   io("rows", m.rows, "steps that follow each other, by time; 32 rows at most");
 }
 
+void fields(auto& io, Ref<decltype(io), CollectiveRate> r) {
+  io.code("kind", r.kind, "all-reduce, all-gather …");
+  io("ranks", r.ranks, "the members, by number");
+  io("calls", r.calls, "whose size is known, of about one size: from one power of two to the next");
+  io("bytes", r.bytes, "sum; of a call the larger of what a member gives and gets");
+  io("transfer_ns", r.transfer_ns, "sum: from the arrival of the last member until it leaves");
+  io("algorithm_bytes_per_s", r.algorithm_bytes_per_s, "bytes ÷ transfer_ns");
+  io("bus_bytes_per_s", r.bus_bytes_per_s,
+     "what each link carries: that × 2 (n − 1) ÷ n of an all-reduce, (n − 1) ÷ n of others, 1 of a send");
+}
+
+void fields(auto& io, Ref<decltype(io), RankPair> p) {
+  io("first", p.first, "the lower number");
+  io("second", p.second, "the higher number");
+  io("calls", p.calls, "sends and receives between them");
+  io("first_waited_ns", p.first_waited_ns, "the first was there and the second was not");
+  io("second_waited_ns", p.second_waited_ns, "the second was there and the first was not");
+  io("transfer_ns", p.transfer_ns, "once both were there");
+}
+
 void rank_fields(auto& io, Ref<decltype(io), Run> run) {
   io("ranks", run.ranks, "of captures that were joined, by number; empty: one capture");
   io("rank_matrix", run.rank_matrix, "how late each rank was in each step");
+  io("collective_rates", run.collective_rates,
+     "by kind, group and size, those that take the longest first, 32 at most; empty: no size is known");
+  io("rank_pairs", run.rank_pairs,
+     "sends and receives of two ranks, those that wait the longest first, 64 at most; empty: none could be paired");
 }
 
 template void rank_fields(JsonWriter&, const Run&);

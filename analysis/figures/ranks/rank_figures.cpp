@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/figures/ranks/collective_rates.h"
 #include "analysis/figures/ranks/lane_times.h"
 #include "analysis/figures/ranks/lateness_matrix.h"
 #include "analysis/figures/ranks/rank_budgets.h"
@@ -130,12 +131,13 @@ class LatenessSweep {
 
 RankFigures rank_figures(const StagedTrace& staged, const std::string& stage) {
   const Trace& trace = staged.trace;
-  if (trace.collectives.empty()) return {trace.ranks, {}};
+  if (trace.collectives.empty()) return {trace.ranks, {}, {}, {}};
   const SharedCollectives shared(trace);
   const RankSteps steps(staged, stage, shared);
   const std::vector<RankBudget> budgets = rank_budgets(trace, shared, steps.windows());
   LatenessOfSteps late = lateness_of_steps(trace, shared, steps, stage);
-  RankFigures out{LatenessSweep(trace, shared).finish(), std::move(late.matrix)};
+  RankFigures out{LatenessSweep(trace, shared).finish(), std::move(late.matrix), collective_rates(trace, shared),
+                  rank_pairs(trace, shared)};
   for (std::size_t i = 0; i < out.ranks.size(); ++i) {
     out.ranks[i].lateness.steps_latest = late.latest[i];
     out.ranks[i].budget = budgets[i];

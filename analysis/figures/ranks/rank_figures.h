@@ -11,6 +11,8 @@ namespace nl::analysis {
 struct RankFigures {
   std::vector<RankEntry> ranks;
   RankMatrix matrix;
+  std::vector<CollectiveRate> rates;
+  std::vector<RankPair> pairs;
 };
 
 // The ranks of a trace that was joined of their captures, with how late each was in the whole capture and in each step. `stage`: whose windows are

@@ -112,7 +112,7 @@ Blocks ranks(const Run& run) {
     if (!text.empty()) sentences.push_back(std::move(text));
   add(out, notes(sentences));
   add(out, lateness_of(run));
-  for (auto& part : {rank_matrix(run), rank_budgets(run)}) out.insert(out.end(), part.begin(), part.end());
+  for (auto& part : {rank_matrix(run), rank_budgets(run), rank_transfers(run)}) out.insert(out.end(), part.begin(), part.end());
   if (!one_capture) add(out, clocks_of(run));
   return out;
 }

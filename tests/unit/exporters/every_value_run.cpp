@@ -796,6 +796,15 @@ Run every_value_run() {
                                .outside = 3729,
                                .ranks = {3730},
                                .rows = {MatrixRow{.start_ns = 3731, .late_ns = {3732}}}};
+  run.collective_rates = {CollectiveRate{.kind = Collective::kAllGather,
+                                         .ranks = {3733, 3734},
+                                         .calls = 3735,
+                                         .bytes = 3736,
+                                         .transfer_ns = 3737,
+                                         .algorithm_bytes_per_s = 3738.5,
+                                         .bus_bytes_per_s = 3739.5}};
+  run.rank_pairs = {
+      RankPair{.first = 3740, .second = 3741, .calls = 3742, .first_waited_ns = 3743, .second_waited_ns = 3744, .transfer_ns = 3745}};
   run.sampled = {SampledStage{.stage = "stage 3101",
                               .windows = 3102,
                               .traced = 3103,

@@ -80,6 +80,8 @@ nl::Run filled_run() {
   run.workload.repository = nl::Repository{"/work", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", true};
   run.serving = nl::test::every_serving();
   run.rank_matrix = {"decode_step", 3, 1, 2, 1, 4, {0, 2}, {{10, {0, 5}}, {20, {7, 0}}, {30, {0, 0}}}};
+  run.collective_rates = {{nl::Collective::kAllReduce, {0, 2}, 3, 3000, 50, 6e10, 6e10}};
+  run.rank_pairs = {{0, 2, 5, 100, 200, 50}};
   return run;
 }
 
@@ -217,6 +219,8 @@ TEST_CASE("the keys stand in the documented order") {
                                          "coverage",
                                          "ranks",
                                          "rank_matrix",
+                                         "collective_rates",
+                                         "rank_pairs",
                                          "sampled",
                                          "clock",
                                          "import_stats",

@@ -108,6 +108,24 @@ TEST_CASE("ranks: what their GPUs did is told for each and for all") {
   CHECK(has(text, "| **All** | 2.000 ms | 60.0 % | 10.0 % | 10.0 % | 2.5 % | 1.0 % | 16.5 % |"));
 }
 
+TEST_CASE("ranks: bandwidths and pairs have a table each") {
+  Run run;
+  run.ranks = {late_rank(0, 1000, 0), late_rank(1, 1000, 0)};
+  CHECK_FALSE(has(rank_page(run), "Bus bandwidth"));
+  CHECK_FALSE(has(rank_page(run), "Lower waits"));
+  const std::vector<std::uint32_t> row = {0, 1, 2, 3}, spread = {0, 8}, many = {0, 8, 16, 24, 32, 40, 48};
+  run.collective_rates = {{Collective::kAllReduce, row, 4, 8'000'000, 100'000, 8e10, 1.2e11},
+                          {Collective::kAllGather, spread, 1, 1000, 1000, 1e9, 5e8},
+                          {Collective::kAllGather, many, 1, 1000, 1000, 1e9, 5e8}};
+  run.rank_pairs = {{0, 1, 7, 3'000'000, 20'000, 400'000}};
+  const std::string text = rank_page(run);
+  CHECK(has(text, "| all_reduce | 0–3 | 4 | 2.00 MB | 100.00 µs | 80.0 GB/s | 120 GB/s |"));
+  CHECK(has(text, "| all_gather | 0, 8 | 1 |"));
+  CHECK(has(text, "| all_gather | 0, 8, 16 … 48 (7 ranks) | 1 |"));
+  CHECK(has(text, "What the links could carry is not known"));
+  CHECK(has(text, "| 0, 1 | 7 | 3.000 ms | 20.00 µs | 400.00 µs |"));
+}
+
 TEST_CASE("ranks of one capture are called by their processes, and have one clock") {
   Run run;
   run.ranks = {late_rank(0, 0, 0), late_rank(1, 1'000'000, 0)};

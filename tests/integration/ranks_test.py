@@ -163,6 +163,63 @@ class Ranks(unittest.TestCase):
         run = self.imported(*sorted((self.folder / "made").glob("rank*.json*")))
         self.assertEqual([r["clock"] for r in run["ranks"]], ["reference", "collectives"])
 
+    def test_the_bandwidth_of_collectives(self):
+        self.make("--ranks", "4", "--steps", "30", "--kineto")
+        run, truth = self.imported(*sorted((self.folder / "made").glob("rank*.json*"))), self.truth()
+        sizes = {"AllReduce": 4096 * 16 * 2, "AllGather": 32000 * 4 * 2}
+        factors = {"AllReduce": 1.5, "AllGather": 0.75}
+        names = {"all_reduce": "AllReduce", "all_gather": "AllGather"}
+        self.assertEqual(len(run["collective_rates"]), 2)
+        for rate in run["collective_rates"]:
+            kind = names[rate["kind"]]
+            made = [each for each in truth["collectives"] if each["kind"] == kind and each["group"] == rate["ranks"]]
+            transfer_ns = sum(min(end - start for start, end in zip(each["starts_ns"], each["ends_ns"])) for each in made)
+            self.assertEqual((rate["calls"], rate["bytes"]), (len(made), len(made) * sizes[kind]))
+            self.assertLess(abs(rate["transfer_ns"] / transfer_ns - 1), 0.001, "clocks drift by 20 ppm, and a time is whole nanoseconds")
+            self.assertAlmostEqual(rate["algorithm_bytes_per_s"], rate["bytes"] / rate["transfer_ns"] * 1e9, delta=1)
+            self.assertAlmostEqual(rate["bus_bytes_per_s"], rate["algorithm_bytes_per_s"] * factors[kind], delta=1)
+        self.assertIn("Bus bandwidth", (self.folder / "out/report.md").read_text())
+
+    def test_exports_of_nsys_say_no_sizes(self):
+        run = self.imported(*self.make("--ranks", "2", "--steps", "12"))
+        self.assertEqual(run["collective_rates"], [])
+        self.assertNotIn("Bus bandwidth", (self.folder / "out/report.md").read_text())
+
+    def test_the_stages_of_a_pipeline_wait_for_each_other(self):
+        run = self.imported(*self.make("--ranks", "4", "--steps", "40", "--groups", "pp", "--micro-batches", "2", "--layers", "6"))
+        truth = self.truth()
+        self.assertEqual([rank["clock"] for rank in run["ranks"]], ["reference"] + ["collectives"] * 3)
+        waited = {}
+        for each in truth["collectives"]:
+            if each["kind"] == "SendRecv":
+                waits = [max(each["starts_ns"]) - start for start in each["starts_ns"]]
+                sums = waited.setdefault(tuple(each["group"]), [0, 0, 0])
+                for place, value in enumerate([*waits, 1]):
+                    sums[place] += value
+        pairs = {(pair["first"], pair["second"]): pair for pair in run["rank_pairs"]}
+        self.assertEqual(sorted(pairs), [(0, 1), (0, 3), (1, 2), (2, 3)])
+        for ranks, (first_ns, second_ns, calls) in waited.items():
+            self.assertEqual(pairs[ranks]["calls"], calls)
+            for said, made in ((pairs[ranks]["first_waited_ns"], first_ns), (pairs[ranks]["second_waited_ns"], second_ns)):
+                self.assertLess(abs(said - made), 0.02 * (first_ns + second_ns), ranks)
+        shares = [rank["budget"]["receive_wait_ns"] / rank["budget"]["wall_ns"] for rank in run["ranks"]]
+        made = {rank: 0 for rank in range(4)}
+        for each in truth["collectives"]:
+            if each["step"] >= 0:
+                for rank, start in zip(each["group"], each["starts_ns"]):
+                    made[rank] += max(each["starts_ns"]) - start
+        for rank in run["ranks"]:
+            self.assertLess(abs(rank["budget"]["receive_wait_ns"] / made[rank["rank"]] - 1), 0.05, rank)
+            self.assertEqual(rank["budget"]["wait_ns"], 0)
+        self.assertGreater(min(shares), 0.2)
+        bubble = [each for each in run["findings"] if each["rule"] == "pipeline_bubble"]
+        self.assertEqual([each["subject"] for each in bubble], ["decode_step"])
+        self.assertIn("for what other ranks send them", bubble[0]["message"])
+        rules = [each["rule"] for each in run["findings"] if each["subject"] == "decode_step"]
+        self.assertNotIn("straggler_rank", rules, "that stages wait for each other is how a pipeline works")
+        self.assertNotIn("ranks_out_of_step", rules)
+        self.assertIn("Sends and receives", (self.folder / "out/report.md").read_text())
+
     def test_a_folder_of_them(self):
         files = self.make("--ranks", "2", "--steps", "12")
         (self.folder / "made/truth.json").unlink()

@@ -45,6 +45,36 @@ Value name_of_late(const Subject& s, std::string RankLateness::* name) {
   return late && !(late->*name).empty() ? Value::of_text(late->*name) : Value::none();
 }
 
+// The ranks' budgets are of the stage whose windows are their steps. No value where no send could be paired with its receive.
+bool has_pairs(const Subject& s) { return s.run->rank_matrix.stage == s.stage().name && !s.run->rank_pairs.empty(); }
+
+Value receive_wait_share(const Subject& s) {
+  if (!has_pairs(s)) return Value::none();
+  double wait_ns = 0, wall_ns = 0;
+  for (const RankEntry& rank : s.run->ranks) {
+    wait_ns += static_cast<double>(rank.budget.receive_wait_ns);
+    wall_ns += static_cast<double>(rank.budget.wall_ns);
+  }
+  return Value::of(wait_ns).over(wall_ns);
+}
+
+Value receive_wait_time(const Subject& s) {
+  const Value share = receive_wait_share(s);
+  return share.known && s.budget() ? Value::of(share.number * static_cast<double>(s.budget()->wall_ns)) : share;
+}
+
+// The rank that waits the longest part of its steps; nullptr: none does.
+const RankEntry* most_waiting(const Subject& s) {
+  if (!has_pairs(s)) return nullptr;
+  const RankEntry* most = nullptr;
+  const auto share = [](const RankEntry& rank) {
+    return rank.budget.wall_ns > 0 ? static_cast<double>(rank.budget.receive_wait_ns) / static_cast<double>(rank.budget.wall_ns) : 0;
+  };
+  for (const RankEntry& rank : s.run->ranks)
+    if (share(rank) > (most != nullptr ? share(*most) : 0)) most = &rank;
+  return most;
+}
+
 // The value of the whole capture, because there may be no stages.
 Value of_capture(const Subject& s, double CaptureTotals::* part) {
   return Value::of(s.totals->capture.*part).over(s.totals->capture.busy_ns);
@@ -81,6 +111,20 @@ void add_stage_communication_fields(std::vector<Field>& fields) {
         if (!spread(s) || !spread(s)->slowest_last_share) return Value::none();
         return Value::of(spread(s)->slowest_late_share.value_or(*spread(s)->slowest_last_share));
       });
+  add("receive_wait_time", Unit::kTime,
+      "in sends and receives before the other end has come, and no compute kernel runs: the bubble of a pipeline, the mean over ranks; no "
+      "value where sends could not be paired",
+      receive_wait_time);
+  add("receive_wait_share", Unit::kShare, "`receive_wait_time` ÷ `total_time`", receive_wait_share);
+  add("most_receive_wait_share", Unit::kShare, "the same of the rank that waits the longest", [](const Subject& s) {
+    const RankEntry* rank = most_waiting(s);
+    return rank != nullptr ? Value::of(static_cast<double>(rank->budget.receive_wait_ns)).over(static_cast<double>(rank->budget.wall_ns))
+                           : Value::none();
+  });
+  add("most_waiting_rank", Unit::kCount, "the number of that rank; no value where ranks were only counted", [](const Subject& s) {
+    const RankEntry* rank = most_waiting(s);
+    return rank != nullptr && number_known(*rank) ? Value::of(rank->rank) : Value::none();
+  });
   add.text("slowest_gpu", "the slowest GPU and its process",
            [](const Subject& s) { return spread(s) ? Value::of_text(s.totals->stages[s.index].slowest_gpu) : Value::none(); });
   add("slowest_computes_share", Unit::kShare,

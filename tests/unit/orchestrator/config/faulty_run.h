@@ -68,6 +68,17 @@ inline void ranks(Run& run, double last_share, Ns late_ns, double compute_spread
   talk.late_peer_ns = late_ns;
 }
 
+// Two stages of a pipeline, of which the second waits for the first so much of the time; the first never does.
+inline void pipeline(Run& run, double second_waits) {
+  run.rank_matrix.stage = "prefill";
+  run.rank_pairs = {{0, 1, 10, 0, 1000, 10}};
+  run.ranks.resize(2);
+  run.ranks[1].rank = 1;
+  run.ranks[1].source = RankSource::kEnvironment;
+  for (RankEntry& rank : run.ranks) rank.budget.wall_ns = 1000000;
+  run.ranks[1].budget.receive_wait_ns = static_cast<Ns>(second_waits * 1000000);
+}
+
 inline void talking_capture(Run& run, Ns exposed_ns) {
   run.stages.clear();
   run.coverage.devices = {{0, 1, 1000, 900, exposed_ns, 0}};

@@ -149,6 +149,12 @@ const RuleCase kCases[] = {
     NL_BIN("exposed_communication", "prefill", communication_ns, 0.11, 0.10),
     {"straggler_rank", "prefill", [](Run& run) { ranks(run, 0.71, 4000000); }, [](Run& run) { ranks(run, 0.70, 4000000); }},
     {"ranks_out_of_step", "prefill", [](Run& run) { ranks(run, 0.5, 3100000); }, [](Run& run) { ranks(run, 0.5, 3000000); }},
+    {"pipeline_bubble", "prefill", [](Run& run) { pipeline(run, 0.22); }, [](Run& run) { pipeline(run, 0.20); }},
+    // Where half of the waiting is a pipeline's, it is no rank's fault.
+    {"straggler_rank", "prefill", [](Run& run) { ranks(run, 0.71, 4000000), pipeline(run, 0.04); },
+     [](Run& run) { ranks(run, 0.71, 4000000), pipeline(run, 0.05); }},
+    {"ranks_out_of_step", "prefill", [](Run& run) { ranks(run, 0.5, 4000000), pipeline(run, 0.04); },
+     [](Run& run) { ranks(run, 0.5, 4000000), pipeline(run, 0.05); }},
     {"uneven_compute", "prefill", [](Run& run) { ranks(run, 0.5, 0, 0.11), spend(run, "prefill", &Budget::communication_ns, 0.04); },
      [](Run& run) { ranks(run, 0.5, 0, 0.10), spend(run, "prefill", &Budget::communication_ns, 0.04); }},
     {"communication_in_capture", "", [](Run& run) { talking_capture(run, 51); }, [](Run& run) { talking_capture(run, 50); }},

@@ -86,7 +86,8 @@ void add_merge(CLI::App& app, std::function<int()>& action) {
                  "problems, files …}");
   verb->footer(
       "The bundle says how each rank ended: by itself, with an error, after its time, or never. The status is 5 where one failed, 7\n"
-      "where one was ended after its time, and 6 where one left nothing. docs/slurm.md describes jobs, docs/ranks.md what is made of ranks.\n"
+      "where one was ended after its time, and 6 where one left nothing. docs/slurm.md describes jobs, docs/ranks.md what is made of "
+      "ranks.\n"
       "Examples:\n"
       "  nl-stage merge /shared/job7\n"
       "  nl-stage merge /shared/job7 --attempt 0 --partial-ranks --out attempt0\n"

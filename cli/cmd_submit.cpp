@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "cli/exit_status.h"
-#include "cli/output.h"
 #include "cli/json_output.h"
+#include "cli/output.h"
 #include "cli/print_result.h"
 #include "cli/run_flags.h"
 #include "cli/value_checks.h"
@@ -65,10 +65,20 @@ runs::slurm::SubmitRequest request_of(const SubmitFlags& flags) {
   runs::slurm::SubmitRequest request;
   request.out = fs::absolute(flags.out).lexically_normal();
   request.name = "nl-" + config.run.name;
-  request.job = {words_of_run(flags), words_of_merge(flags), flags.nodes, flags.ranks_per_node, flags.local,
-                 seconds_of(flags.stop_after, "--stop-after"), std::max(1.0, seconds_of(flags.lost_after, "--lost-after"))};
-  request.slurm = {.partition = flags.partition, .gpus = {}, .constraint = flags.constraint, .time = flags.time,
-                   .sbatch_args = flags.sbatch, .srun_args = flags.srun, .program = flags.program};
+  request.job = {words_of_run(flags),
+                 words_of_merge(flags),
+                 flags.nodes,
+                 flags.ranks_per_node,
+                 flags.local,
+                 seconds_of(flags.stop_after, "--stop-after"),
+                 std::max(1.0, seconds_of(flags.lost_after, "--lost-after"))};
+  request.slurm = {.partition = flags.partition,
+                   .gpus = {},
+                   .constraint = flags.constraint,
+                   .time = flags.time,
+                   .sbatch_args = flags.sbatch,
+                   .srun_args = flags.srun,
+                   .program = flags.program};
   if (!flags.gpus_per_node.empty())
     request.slurm.sbatch_args.insert(request.slurm.sbatch_args.begin(), "--gpus-per-node=" + flags.gpus_per_node);
   request.requeue = !flags.no_requeue;
@@ -88,10 +98,11 @@ int wait_for(const runs::slurm::SubmitRequest& request, const std::string& id, c
     return 128 + signal;
   }
   if (!end.status || end.bundle.empty())
-    throw Error(end.status ? ErrorKind::kInput : ErrorKind::kWorkload,
-                end.status ? "the ranks of the job could not be merged" : fmt::format("the job ended before its ranks were merged ({})", end.state),
-                (request.out / "slurm" / "logs").string(),
-                fmt::format("read the logs; nl-stage merge {} --partial-ranks merges what there is", request.out.string()));
+    throw Error(
+        end.status ? ErrorKind::kInput : ErrorKind::kWorkload,
+        end.status ? "the ranks of the job could not be merged" : fmt::format("the job ended before its ranks were merged ({})", end.state),
+        (request.out / "slurm" / "logs").string(),
+        fmt::format("read the logs; nl-stage merge {} --partial-ranks merges what there is", request.out.string()));
   if (flags.json) {
     nlohmann::ordered_json json = answer(request, id);
     json["bundle"] = end.bundle.string();
@@ -117,7 +128,9 @@ int submit(const SubmitFlags& flags) {
     return wait_for(request, id, flags);
   }
   if (flags.json) write_json(answer(request, id));
-  else write_out("job {}: {} ranks on {} nodes; their bundle will be {}\n", id, request.job.ranks(), request.job.nodes, (request.out / "merged").string());
+  else
+    write_out("job {}: {} ranks on {} nodes; their bundle will be {}\n", id, request.job.ranks(), request.job.nodes,
+              (request.out / "merged").string());
   return 0;
 }
 
@@ -147,8 +160,11 @@ void add_submit(CLI::App& app, std::function<int()>& action) {
       ->allow_extra_args(false)
       ->group(group)
       ->type_name("WORD");
-  verb->add_option("--program", flags->program, "nl-stage on the nodes, or in the container; default: this one")->group(group)->type_name("FILE");
-  verb->add_option("--local", flags->local, "folder on the nodes' own disks for what is captured; default: $SLURM_TMPDIR, $TMPDIR or /tmp there")
+  verb->add_option("--program", flags->program, "nl-stage on the nodes, or in the container; default: this one")
+      ->group(group)
+      ->type_name("FILE");
+  verb->add_option("--local", flags->local,
+                   "folder on the nodes' own disks for what is captured; default: $SLURM_TMPDIR, $TMPDIR or /tmp there")
       ->group(group)
       ->type_name("DIR");
   verb->add_option("--stop-after", flags->stop_after, "how long the other ranks may go on after one has failed")
@@ -159,8 +175,7 @@ void add_submit(CLI::App& app, std::function<int()>& action) {
       ->capture_default_str()
       ->group(group)
       ->type_name("TIME");
-  verb->add_flag("--no-requeue", flags->no_requeue,
-                 "where a node is lost the other ranks go on without it; else Slurm begins the job anew")
+  verb->add_flag("--no-requeue", flags->no_requeue, "where a node is lost the other ranks go on without it; else Slurm begins the job anew")
       ->group(group);
   verb->add_flag("--wait", flags->wait, "wait until the ranks are merged; the status is that of merge")->group(group);
   verb->add_option("--poll", flags->poll, "with --wait: time between two looks")->capture_default_str()->group(group)->type_name("TIME");
@@ -175,7 +190,8 @@ void add_submit(CLI::App& app, std::function<int()>& action) {
       "  nl-stage submit --nodes 4 --out /shared/job7 -- python train.py\n"
       "  nl-stage submit --nodes 2 --ranks-per-node 8 --gpus-per-node 8 --partition gpu --time 30 --out /shared/job8 --wait -- python "
       "serve.py\n"
-      "  nl-stage submit --nodes 2 --srun=--container-image=/images/torch.sqsh --program /opt/nl-stage --out /shared/job9 -- python train.py\n"
+      "  nl-stage submit --nodes 2 --srun=--container-image=/images/torch.sqsh --program /opt/nl-stage --out /shared/job9 -- python "
+      "train.py\n"
       "  nl-stage submit --nodes 4 --out /shared/job7 --dry-run -- python train.py");
   verb->callback([flags, &action] { action = [flags] { return submit(*flags); }; });
 }

@@ -64,7 +64,8 @@ struct VerbGroup {
 // All of them, in the order of --help: those that most need, then by what they are for.
 inline std::vector<VerbGroup> verbs_by_group() {
   return {{"Start here", {add_run, add_import, add_show, add_compare}},
-          {"Capture", {add_profile, add_plan, add_doctor, add_backends, add_ceilings, add_load, add_recorder, add_window, add_submit, add_merge}},
+          {"Capture",
+           {add_profile, add_plan, add_doctor, add_backends, add_ceilings, add_load, add_recorder, add_window, add_submit, add_merge}},
           {"Read", {add_report, add_query, add_explain, add_whatif, add_collectives, add_stats, add_fingerprint, add_validate}},
           {"Compare", {add_try, add_bisect, add_nodes, add_trends}},
           {"Remember", {add_ls, add_tag, add_note, add_rm, add_record}},

@@ -142,7 +142,8 @@ void check_inputs(const ImportRequest& request) {
   refuse_report_and_export(request);
   for (const parsers::Format* format : parsers::formats())
     if (format->gives == Gives::kCollectorTraces)
-      if (const auto found = request.files.find(format->name); found != request.files.end() && parsers::files_by_rank(found->second).empty())
+      if (const auto found = request.files.find(format->name);
+          found != request.files.end() && parsers::files_by_rank(found->second).empty())
         refuse_two_runs(found->second, request.found_in_folder);
 }
 

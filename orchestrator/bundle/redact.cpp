@@ -47,7 +47,8 @@ std::string but_for_ranks() {
   std::string condition;
   for (const LauncherVariables& launcher : kRankVariables)
     for (const std::string name : {launcher.rank, launcher.world_size})
-      condition += fmt::format(" AND NOT (value GLOB '{0}=?*' AND trim(substr(value, {1}), '\"') NOT GLOB '*[^0-9]*')", name, name.size() + 2);
+      condition +=
+          fmt::format(" AND NOT (value GLOB '{0}=?*' AND trim(substr(value, {1}), '\"') NOT GLOB '*[^0-9]*')", name, name.size() + 2);
   return condition;
 }
 

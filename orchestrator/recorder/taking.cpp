@@ -126,8 +126,9 @@ OpenAt step_ahead(const std::vector<Taking>& all) {
 
 WindowOpening opening_of(const std::vector<WindowProcess>& processes, OpenAt told) {
   if (opened_together(processes, [](const WindowProcess& each) { return each.first_step; })) return WindowOpening::kMark;
-  // A number that nobody was told says nothing: steps that open at one time may have the same one by chance.
-  const bool by_collective = told.collective >= 0 && opened_together(processes, [](const WindowProcess& each) { return each.first_collective; });
+  // A number that no process was told says nothing: steps that open at one time may have the same one by chance.
+  const bool by_collective =
+      told.collective >= 0 && opened_together(processes, [](const WindowProcess& each) { return each.first_collective; });
   return by_collective ? WindowOpening::kCollective : WindowOpening::kTime;
 }
 

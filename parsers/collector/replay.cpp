@@ -10,8 +10,8 @@ using trace_format::Kind;
 
 void Replay::run() {
   process_ = static_cast<std::uint32_t>(trace_.processes.size());
-  trace_.processes.push_back({file_.header.pid, clean(fixed_text(file_.header.process_name, sizeof file_.header.process_name)),
-                              file_.rank.rank});
+  trace_.processes.push_back(
+      {file_.header.pid, clean(fixed_text(file_.header.process_name, sizeof file_.header.process_name)), file_.rank.rank});
   std::stable_sort(file_.pieces.begin(), file_.pieces.end(), [](const Piece& a, const Piece& b) { return a.sequence < b.sequence; });
   add_threads();
   for (const Piece& piece : file_.pieces)

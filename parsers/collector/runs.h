@@ -14,7 +14,7 @@ namespace nl::parsers {
 struct CollectorRun {
   std::vector<std::filesystem::path> files;
   std::map<std::uint32_t, std::vector<std::filesystem::path>> by_rank = {};  // of the processes that a launcher told their rank
-  std::string process;  // of the earliest; empty: not known
+  std::string process;                                                       // of the earliest; empty: not known
   Ns utc_start_ns = 0;
 };
 

@@ -32,7 +32,7 @@ bool gpu_half_recorded(const std::vector<std::filesystem::path>& files);
 
 // The name of the process that wrote the file, from its header; empty: the header has none, or cannot be read.
 std::string process_name_of(const std::filesystem::path& file);
-std::string host_name_of(const std::filesystem::path& file);  // likewise, of the machine
+std::string host_name_of(const std::filesystem::path& file);  // the same for the machine that it ran on
 
 // The files that the injected collector wrote in a counter pass, one per process. Times are since the earliest of them
 // was made. A metric that could not be measured is absent. A bad header is an Error, a bad record is counted.

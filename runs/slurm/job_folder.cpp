@@ -42,12 +42,12 @@ bool is_job_folder(const fs::path& folder) {
 
 void write_job(const fs::path& out, const RankJob& job) {
   write_json_file(job_file(out), {{"run", job.run},
-                             {"merge", job.merge},
-                             {"nodes", job.nodes},
-                             {"ranks_per_node", job.ranks_per_node},
-                             {"local", job.local},
-                             {"stop_after_s", job.stop_after_s},
-                             {"lost_after_s", job.lost_after_s}});
+                                  {"merge", job.merge},
+                                  {"nodes", job.nodes},
+                                  {"ranks_per_node", job.ranks_per_node},
+                                  {"local", job.local},
+                                  {"stop_after_s", job.stop_after_s},
+                                  {"lost_after_s", job.lost_after_s}});
 }
 
 RankJob read_job(const fs::path& out) {
@@ -98,13 +98,13 @@ RankReport read_rank_report(const fs::path& attempt, int rank) {
 
 void write_rank_report(const fs::path& attempt, const RankReport& report) {
   write_json_file(report_file(attempt, report.rank), {{"rank", report.rank},
-                                                 {"node", report.node},
-                                                 {"state", kStates[static_cast<std::size_t>(report.state)]},
-                                                 {"signs", report.signs},
-                                                 {"status", report.status},
-                                                 {"stopped", report.stopped},
-                                                 {"kept_at", report.kept_at},
-                                                 {"why", report.why}});
+                                                      {"node", report.node},
+                                                      {"state", kStates[static_cast<std::size_t>(report.state)]},
+                                                      {"signs", report.signs},
+                                                      {"status", report.status},
+                                                      {"stopped", report.stopped},
+                                                      {"kept_at", report.kept_at},
+                                                      {"why", report.why}});
 }
 
 bool Attempt::whole() const {

@@ -19,8 +19,8 @@ struct RankJob {
   std::vector<std::string> run;    // words behind "nl-stage run"
   std::vector<std::string> merge;  // words behind "nl-stage merge"
   int nodes = 1, ranks_per_node = 1;
-  std::string local;          // the nodes' folder for captures; empty: $SLURM_TMPDIR, $TMPDIR or /tmp
-  double stop_after_s = 60;   // of the ranks that go on after one of them failed
+  std::string local;         // the nodes' folder for captures; empty: $SLURM_TMPDIR, $TMPDIR or /tmp
+  double stop_after_s = 60;  // of the ranks that go on after one of them failed
   double lost_after_s = 60;  // without a sign of life
   int ranks() const { return nodes * ranks_per_node; }
 };
@@ -48,8 +48,8 @@ struct Attempt {
   std::filesystem::path folder;
   std::vector<RankReport> ranks;  // by rank, all that the job has
 
-  bool whole() const;           // each rank has ended, and its bundle is here
-  std::size_t captured() const; // bundles that are here
+  bool whole() const;            // each rank has ended, and its bundle is here
+  std::size_t captured() const;  // bundles that are here
 };
 
 std::filesystem::path attempt_folder(const std::filesystem::path& out, int attempt);

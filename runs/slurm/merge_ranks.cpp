@@ -25,7 +25,8 @@ const Attempt& chosen(const std::vector<Attempt>& attempts, const MergeRequest& 
   if (request.attempt) {
     for (const Attempt& attempt : attempts)
       if (attempt.number == *request.attempt) return attempt;
-    throw Error(ErrorKind::kUsage, fmt::format("the job has no attempt {}", *request.attempt), ranks.string(), "give the number of a folder in it");
+    throw Error(ErrorKind::kUsage, fmt::format("the job has no attempt {}", *request.attempt), ranks.string(),
+                "give the number of a folder in it");
   }
   const Attempt* best = nullptr;
   for (const Attempt& attempt : attempts)

@@ -9,9 +9,9 @@
 namespace nl::runs::slurm {
 
 struct MergeRequest {
-  std::filesystem::path job;             // its folder
-  std::optional<int> attempt;            // none: the last one that is whole, else the one that captured the most ranks
-  orchestrator::ImportRequest import;    // without files; out: empty is merged/ in the folder of the job
+  std::filesystem::path job;           // its folder
+  std::optional<int> attempt;          // none: the last one that is whole, else the one that captured the most ranks
+  orchestrator::ImportRequest import;  // without files; out: empty is merged/ in the folder of the job
 };
 
 // The ranks of a job as one run, with what became of each of them. Throws Error(kInput) where no rank was captured, and, without

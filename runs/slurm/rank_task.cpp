@@ -26,8 +26,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr double kLookSeconds = 2;      // between two looks at the other ranks
-constexpr double kSignsWithin = 6;  // of the time after which a rank is lost
+constexpr double kLookSeconds = 2;          // between two looks at the other ranks
+constexpr double kSignsWithin = 6;          // of the time after which a rank is lost
 constexpr double kReadSeconds = 24 * 3600;  // what was captured is read however long it takes: Slurm ends the job
 
 double seconds_since(SteadyClock::time_point start) { return std::chrono::duration<double>(SteadyClock::now() - start).count(); }
@@ -46,7 +46,8 @@ std::optional<int> number_of(const char* variable) {
 
 int told(const char* variable) {
   if (const auto number = number_of(variable)) return *number;
-  throw Error(ErrorKind::kUsage, fmt::format("{} is not set", variable), "submit --rank", "it is started by srun, in the job that nl-stage submit makes");
+  throw Error(ErrorKind::kUsage, fmt::format("{} is not set", variable), "submit --rank",
+              "it is started by srun, in the job that nl-stage submit makes");
 }
 
 class RankTask {
@@ -64,8 +65,7 @@ class RankTask {
     write_rank_report(attempt_, report_);
     const fs::path local = local_folder();
     report_.status = run_program(local);
-    if (report_.status != 0 && !report_.stopped)
-      note_failure(fmt::format("rank {} ended with status {}", report_.rank, report_.status));
+    if (report_.status != 0 && !report_.stopped) note_failure(fmt::format("rank {} ended with status {}", report_.rank, report_.status));
     say(RankState::kHandingIn);
     hand_in(local);
     say(RankState::kEnded);
@@ -84,12 +84,10 @@ class RankTask {
 
   // As torchrun has them, for programs that ask for these; what the user or the job has set stays.
   std::map<std::string, std::string> rank_variables() const {
-    const std::pair<const char*, std::string> all[] = {{"RANK", std::to_string(report_.rank)},
-                                                       {"LOCAL_RANK", text_of("SLURM_LOCALID")},
-                                                       {"WORLD_SIZE", std::to_string(job_.ranks())},
-                                                       {"LOCAL_WORLD_SIZE", std::to_string(job_.ranks_per_node)},
-                                                       {"NODE_RANK", text_of("SLURM_NODEID")},
-                                                       {"NL_STAGE_LEDGER", "off"}};  // of the merged run there is one entry
+    const std::pair<const char*, std::string> all[] = {
+        {"RANK", std::to_string(report_.rank)},       {"LOCAL_RANK", text_of("SLURM_LOCALID")},
+        {"WORLD_SIZE", std::to_string(job_.ranks())}, {"LOCAL_WORLD_SIZE", std::to_string(job_.ranks_per_node)},
+        {"NODE_RANK", text_of("SLURM_NODEID")},       {"NL_STAGE_LEDGER", "off"}};  // of the merged run there is one entry
     std::map<std::string, std::string> variables;
     for (const auto& [name, value] : all)
       if (std::getenv(name) == nullptr && !value.empty()) variables[name] = value;
@@ -120,7 +118,7 @@ class RankTask {
   // At once: what was captured may take a while to be copied.
   void note_failure(const std::string& line) const { std::ofstream(failure_note(attempt_), std::ios::app) << line << "\n"; }
 
-  // Ranks that wait for one that is gone would do so until the job's time is up.
+  // Ranks that wait for one that is gone would wait until the job's time is up.
   bool another_failed() {
     if (seconds_since(looked_) < std::min(kLookSeconds, job_.stop_after_s)) return false;
     looked_ = SteadyClock::now();

@@ -27,9 +27,9 @@ struct BatchJob {
   std::filesystem::path script;  // on a file system that all nodes have
   std::filesystem::path log;     // with Slurm's letters: %A_%a.log
   SlurmOptions options;
-  std::vector<int> tasks = {};          // the indices of an array; empty: one job,
-  int nodes = 0, tasks_per_node = 0;    // of so many tasks on each of so many nodes
-  bool requeue = false;                 // Slurm puts it back into the queue where a node is lost
+  std::vector<int> tasks = {};        // the indices of an array; empty: one job,
+  int nodes = 0, tasks_per_node = 0;  // of so many tasks on each of so many nodes
+  bool requeue = false;               // Slurm puts it back into the queue where a node is lost
 };
 
 // The words of an sbatch command.

@@ -42,7 +42,8 @@ std::uint64_t now() {
 }
 
 void all_of(ssize_t got, std::size_t wanted) {
-  if (got != static_cast<ssize_t>(wanted)) for (;;) pause();  // as a collective whose other side is gone
+  if (got != static_cast<ssize_t>(wanted))
+    for (;;) pause();  // as a collective whose other side is gone
 }
 
 // All ranks give the time at which they come, and are told the time at which the last one did.

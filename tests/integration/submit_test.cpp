@@ -36,7 +36,10 @@ struct RankScene : Scene {
     env["FAKE_CUPTI"] = NL_BUILD_ROOT "/tests/unit/collector/libfake_cupti.so";
   }
   std::vector<std::string> traced() const {
-    return {"--config", "cupti", "--set", "tools.cupti=" + env.at("FAKE_CUPTI"), "--set", "energy.enabled=off", "--set", "analysis.warmup=none"};
+    return {"--config", "cupti",
+            "--set",    "tools.cupti=" + env.at("FAKE_CUPTI"),
+            "--set",    "energy.enabled=off",
+            "--set",    "analysis.warmup=none"};
   }
 };
 
@@ -55,7 +58,8 @@ struct JobScene : RankScene {
   }
   nlohmann::json merged() const { return nlohmann::json::parse(text(job() / "merged/run.json")); }
   bool rank_runs(int attempt, int rank) const {
-    return text(job() / "ranks" / std::to_string(attempt) / ("rank-" + std::to_string(rank) + ".json")).find("running") != std::string::npos;
+    return text(job() / "ranks" / std::to_string(attempt) / ("rank-" + std::to_string(rank) + ".json")).find("running") !=
+           std::string::npos;
   }
   std::string logs() const {
     std::string all;
@@ -149,9 +153,10 @@ TEST_CASE("submit: without a second attempt a lost node ends only its rank, whic
 TEST_CASE("ranks: a launcher on this machine leaves one capture, whose processes have the numbers that it told them") {
   if (!fs::exists(kProgram)) NL_SKIP("built without the collector's GPU half");
   RankScene scene;
-  const fs::path launcher = scene.script(
-      "launcher", "export WORLD_SIZE=3 MASTER_ADDR=localhost MASTER_PORT=$((30000 + $$ % 20000))\n"
-                  "for rank in 2 0 1; do RANK=$rank " + kProgram + " 30 late=1 & done\nwait\n");
+  const fs::path launcher = scene.script("launcher",
+                                         "export WORLD_SIZE=3 MASTER_ADDR=localhost MASTER_PORT=$((30000 + $$ % 20000))\n"
+                                         "for rank in 2 0 1; do RANK=$rank " +
+                                             kProgram + " 30 late=1 & done\nwait\n");
   std::vector<std::string> words = {"run", "--out", scene.bundle().string()};
   for (const std::string& word : scene.traced()) words.push_back(word);
   words.insert(words.end(), {"--set", "capture.counters=off", "--set", "perturbation.repeats=0", "--", launcher.string()});
@@ -178,13 +183,17 @@ TEST_CASE("merge: bundles that ranks left elsewhere, and what is wrong with them
     for (const std::string& word : words) line += " " + word;
     line += " --set capture.counters=off --set perturbation.repeats=0 --quiet -- " + kProgram + " 30 late=1";
     const fs::path launcher =
-        scene.script("launcher", "export WORLD_SIZE=3 MASTER_ADDR=localhost MASTER_PORT=$((30000 + $$ % 20000)) NL_STAGE_LEDGER=off\n"
-                                 "for RANK in 0 1 2; do export RANK; " + line + " > /dev/null & done\nwait\n");
+        scene.script("launcher",
+                     "export WORLD_SIZE=3 MASTER_ADDR=localhost MASTER_PORT=$((30000 + $$ % 20000)) NL_STAGE_LEDGER=off\n"
+                     "for RANK in 0 1 2; do export RANK; " +
+                         line + " > /dev/null & done\nwait\n");
     std::string command;
     for (const auto& [name, value] : scene.env) command += name + "='" + value + "' ";
     REQUIRE(std::system((command + launcher.string()).c_str()) == 0);
   };
-  const auto rank = [&](const std::string& folder, int number) { return (scene.path / folder / ("rank-" + std::to_string(number))).string(); };
+  const auto rank = [&](const std::string& folder, int number) {
+    return (scene.path / folder / ("rank-" + std::to_string(number))).string();
+  };
   capture("one");
   const Outcome whole = scene.nl_stage({"merge", rank("one", 0), rank("one", 1), rank("one", 2), "--out", scene.bundle().string()});
   INFO(whole.err << whole.out);
@@ -200,7 +209,8 @@ TEST_CASE("merge: bundles that ranks left elsewhere, and what is wrong with them
   const Outcome missing = scene.nl_stage({"merge", rank("one", 0), rank("one", 2), "--out", (scene.path / "missing").string()});
   CHECK(missing.status == 3);
   CHECK(missing.says("1 of the 3 ranks of the run are not given: 1"));
-  CHECK(scene.nl_stage({"merge", rank("one", 0), rank("one", 2), "--partial-ranks", "--out", (scene.path / "partial").string()}).status == 0);
+  CHECK(scene.nl_stage({"merge", rank("one", 0), rank("one", 2), "--partial-ranks", "--out", (scene.path / "partial").string()}).status ==
+        0);
   const Outcome twice = scene.nl_stage({"merge", rank("one", 0), rank("one", 0), "--out", (scene.path / "twice").string()});
   CHECK(twice.status == 2);  // the same files
   const Outcome attempt = scene.nl_stage({"merge", rank("one", 0), "--attempt", "1"});
@@ -209,11 +219,11 @@ TEST_CASE("merge: bundles that ranks left elsewhere, and what is wrong with them
 
   std::this_thread::sleep_for(std::chrono::milliseconds(2'500));
   capture("two");
-  const Outcome mixed =
-      scene.nl_stage({"merge", rank("one", 0), rank("two", 1), rank("one", 2), "--out", (scene.path / "mixed").string()});
+  const Outcome mixed = scene.nl_stage({"merge", rank("one", 0), rank("two", 1), rank("one", 2), "--out", (scene.path / "mixed").string()});
   CHECK(mixed.status == 3);
   CHECK(mixed.says("after each other"));
-  const Outcome same = scene.nl_stage({"merge", rank("one", 1), rank("two", 1), rank("one", 2), rank("one", 0), "--out", (scene.path / "same").string()});
+  const Outcome same =
+      scene.nl_stage({"merge", rank("one", 1), rank("two", 1), rank("one", 2), rank("one", 0), "--out", (scene.path / "same").string()});
   CHECK(same.status == 3);
   CHECK(same.says("two captures are of rank 1"));
 }

@@ -97,7 +97,8 @@ TEST_CASE("redact_environment leaves the numbers of ranks, and only numbers") {
   fill(file.path);
   {
     SQLite::Database db(file.path.string(), SQLite::OPEN_READWRITE);
-    for (const char* value : {"RANK=\"3\"", "WORLD_SIZE=\"16\"", "SLURM_PROCID=7", "RANK=\"hunter2\"", "RANKED=\"4\"", "WORLD_SIZE=\"1 hunter2\"", "rank=\"5\""}) {
+    for (const char* value : {"RANK=\"3\"", "WORLD_SIZE=\"16\"", "SLURM_PROCID=7", "RANK=\"hunter2\"", "RANKED=\"4\"",
+                              "WORLD_SIZE=\"1 hunter2\"", "rank=\"5\""}) {
       SQLite::Statement row(db, "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', ?)");
       row.bind(1, value);
       row.exec();

@@ -105,7 +105,8 @@ TEST_CASE("collector runs: where nl-stage ran on each machine, or for each rank,
 
 TEST_CASE("collector runs: a trace says the rank and the machine that its header has") {
   const Folder folder;
-  const fs::path zero = write_file(folder, {"zero", kSecond, 8 * kSecond, "n1", kBoot, 0}), one = write_file(folder, {"one", kSecond, 8 * kSecond, "n1", kBoot, 1}),
+  const fs::path zero = write_file(folder, {"zero", kSecond, 8 * kSecond, "n1", kBoot, 0}),
+                 one = write_file(folder, {"one", kSecond, 8 * kSecond, "n1", kBoot, 1}),
                  none = write_file(folder, {"none", 0, 9 * kSecond, "n1"});
   const Trace both = read_collector_traces({zero, one, none});
   CHECK_FALSE(both.rank.rank);

@@ -89,6 +89,6 @@ TEST_CASE("job: the end of a merge is read once it is written whole") {
 
 TEST_CASE("job: as many tasks as ranks, and a lost node begins it anew") {
   BatchJob job{"nl-x", "/shared/job.sh", "/shared/%j.log", {}, {}, 4, 8, true};
-  CHECK(sbatch_command(job) == std::vector<std::string>{"sbatch", "--parsable", "--requeue", "--job-name=nl-x", "--output=/shared/%j.log", "--nodes=4",
-                                                        "--ntasks-per-node=8", "--open-mode=append", "/shared/job.sh"});
+  CHECK(sbatch_command(job) == std::vector<std::string>{"sbatch", "--parsable", "--requeue", "--job-name=nl-x", "--output=/shared/%j.log",
+                                                        "--nodes=4", "--ntasks-per-node=8", "--open-mode=append", "/shared/job.sh"});
 }

@@ -18,9 +18,9 @@ TEST_CASE("slurm: partition, GPUs, constraint, time and any other flag are passe
                                                                "--output=/shared/logs/%A_%a.log", "--array=1-2,4", "/shared/task.sh"});
   job.options = {"gpu", "h100:2", "a&b", "30", {"--account=x", "--container-image=img"}, {}, {}};
   CHECK(slurm::sbatch_command(job) == std::vector<std::string>{"sbatch", "--parsable", "--no-requeue", "--job-name=nl-x-1",
-                                                               "--output=/shared/logs/%A_%a.log", "--array=1-2,4", "--partition=gpu", "--gpus=h100:2",
-                                                               "--constraint=a&b", "--time=30", "--account=x", "--container-image=img",
-                                                               "/shared/task.sh"});
+                                                               "--output=/shared/logs/%A_%a.log", "--array=1-2,4", "--partition=gpu",
+                                                               "--gpus=h100:2", "--constraint=a&b", "--time=30", "--account=x",
+                                                               "--container-image=img", "/shared/task.sh"});
 }
 
 TEST_CASE("slurm: the states of squeue") {

@@ -278,7 +278,8 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     {Code::kRankFailed, "rank-failed", Severity::kHigh, ErrorKind::kWorkload, "Rank {0} on {1} failed: {2}.",
      "Its bundle beside this one has what it did and printed until then."},
     {Code::kRankHung, "rank-hung", Severity::kHigh, ErrorKind::kTimeout, "Rank {0} on {1} did not end in its time and was ended.",
-     "Ranks that wait in a collective for another one hang, too: see which one called the fewest."},
+     "Ranks that wait in a collective for another one hang, too. nl-stage collectives reads the dumps of PyTorch's flight recorder, which "
+     "tell who did not come."},
     {Code::kRankLost, "rank-lost", Severity::kHigh, ErrorKind::kCapture,
      "Rank {0} on {1} never said how it ended: its node was lost, or it was killed.",
      "The logs of the job say what Slurm knows of the node."},

@@ -26,7 +26,7 @@ std::optional<Mismatch> mismatch_with(const CallForm& ours, const CallForm& thei
   return mismatch_of(ranks);
 }
 
-CallForm with(CallForm form, CallRule rule) {
+CallForm ruled(CallForm form, CallRule rule) {
   form.rule = rule;
   return form;
 }
@@ -50,14 +50,14 @@ TEST_CASE("mismatch: another kind, size or type, by whom, and where from") {
 
 TEST_CASE("mismatch: what may differ does") {
   CHECK_FALSE(mismatch_with(form("all_reduce", {1024}), form("all_reduce", {32, 32})));  // as many elements
-  CHECK_FALSE(mismatch_with(with(form("all_to_all", {1}), CallRule::kFreeSizes), with(form("all_to_all", {2}), CallRule::kFreeSizes)));
-  CHECK(mismatch_with(with(form("all_to_all", {1}), CallRule::kFreeSizes), with(form("all_to_all", {1}, "Half"), CallRule::kFreeSizes)));
-  CallForm root = with(form("scatter", {8}), CallRule::kScatter), other = root;
+  CHECK_FALSE(mismatch_with(ruled(form("all_to_all", {1}), CallRule::kFreeSizes), ruled(form("all_to_all", {2}), CallRule::kFreeSizes)));
+  CHECK(mismatch_with(ruled(form("all_to_all", {1}), CallRule::kFreeSizes), ruled(form("all_to_all", {1}, "Half"), CallRule::kFreeSizes)));
+  CallForm root = ruled(form("scatter", {8}), CallRule::kScatter), other = root;
   root.inputs = {{8}, {8}, {8}, {8}}, other.inputs = {}, other.input_dtypes = {};
   CHECK_FALSE(mismatch_with(other, root));
   other.outputs = {{9}};
   CHECK(mismatch_with(other, root));
-  CallForm to = with(form("gather", {8}), CallRule::kGather), from = to;
+  CallForm to = ruled(form("gather", {8}), CallRule::kGather), from = to;
   from.outputs = {}, from.output_dtypes = {};
   CHECK_FALSE(mismatch_with(from, to));
 }

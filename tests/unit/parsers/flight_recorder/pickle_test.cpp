@@ -54,7 +54,7 @@ std::string read(std::string_view bytes) {
   return spelled(pickle.values, pickle.root);
 }
 
-Error refusal(std::string_view bytes) {
+Error refused_pickle(std::string_view bytes) {
   try {
     read_pickle(bytes, "dump");
   } catch (const Error& error) {
@@ -86,14 +86,14 @@ TEST_CASE("pickle: reads what Python's own reader does, of every protocol and of
 
 TEST_CASE("pickle: an opcode that would build or call something is refused by its name") {
   // pickle.dumps(collections.OrderedDict(), 2)
-  CHECK(refusal("\x80\x02"
+  CHECK(refused_pickle("\x80\x02"
                 "ccollections\nOrderedDict\nq\0)Rq\1."s)
             .message == "the pickle is no data alone: its opcode GLOBAL collections.OrderedDict would import a class or a function");
-  CHECK(refusal("\x80\x02"
+  CHECK(refused_pickle("\x80\x02"
                 "ccollections\nOrderedDict\nq\0)Rq\1."s)
             .where == "dump, byte 3");
   // os.system("id"), of protocol 4
-  CHECK(refusal("\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x02id\x85R."s).message.find("STACK_GLOBAL posix.system") != std::string::npos);
+  CHECK(refused_pickle("\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x02id\x85R."s).message.find("STACK_GLOBAL posix.system") != std::string::npos);
   for (const auto& [opcode, name] : std::initializer_list<std::pair<char, const char*>>{{'R', "REDUCE"},
                                                                                         {'b', "BUILD"},
                                                                                         {'i', "INST"},
@@ -115,18 +115,18 @@ TEST_CASE("pickle: an opcode that would build or call something is refused by it
                                                                                         {'S', "STRING"},
                                                                                         {'V', "UNICODE"}}) {
     INFO(name);
-    const Error error = refusal("\x80\x02]"s + opcode + std::string(20, '\0') + ".");
+    const Error error = refused_pickle("\x80\x02]"s + opcode + std::string(20, '\0') + ".");
     CHECK(error.message.find("opcode "s + name + " ") != std::string::npos);
     CHECK(error.where == "dump, byte 4");
   }
-  CHECK(refusal("\x80\x02\xff."s).message == "the pickle has an opcode that there is not: 0xff");
+  CHECK(refused_pickle("\x80\x02\xff."s).message == "the pickle has an opcode that there is not: 0xff");
 }
 
 TEST_CASE("pickle: a long name of a class does not fill the message, and control characters do not reach a terminal") {
-  CHECK(refusal("\x80\x02"
+  CHECK(refused_pickle("\x80\x02"
                 "cos\n\x1b[2Jsystem\n."s)
             .message.find('\x1b') == std::string::npos);
-  CHECK(refusal("\x80\x02"
+  CHECK(refused_pickle("\x80\x02"
                 "cos\n"s +
                 std::string(1000, 'x') + "\n.")
             .message.size() < 120);
@@ -137,7 +137,7 @@ TEST_CASE("pickle: cut at any byte it is refused, and says so") {
   CHECK(read(whole) == "{s61:i1,s62:[i2,i257,i1,i1,],s63:(s64,),}");
   for (std::size_t size = 1; size < whole.size(); ++size) {
     INFO(size);
-    const Error error = refusal(std::string_view(whole).substr(0, size));
+    const Error error = refused_pickle(std::string_view(whole).substr(0, size));
     CHECK(error.message == "the pickle is cut off");
     CHECK(error.where == fmt::format("dump, byte {}", size + 1));
   }
@@ -145,19 +145,19 @@ TEST_CASE("pickle: cut at any byte it is refused, and says so") {
 }
 
 TEST_CASE("pickle: a stack that is short, a mark that is not there, a size beyond the file") {
-  CHECK(refusal("\x80\x02."s).message == "the pickle ends with no value");
-  CHECK(refusal("\x80\x02\x85."s).message == "the pickle takes a value that is not there");
-  CHECK(refusal("\x80\x02K\1(\x85."s).message == "the pickle takes a value that is not there");  // not from below the mark
-  CHECK(refusal("\x80\x02t."s).message == "the pickle goes back to a mark that is not there");
-  CHECK(refusal("\x80\x02](K\1u."s).message == "the pickle adds to a dict that is none");
-  CHECK(refusal("\x80\x02}K\1a."s).message == "the pickle adds to a list that is none");
-  CHECK(refusal("\x80\x02}(K\1u."s).message == "the pickle has a key without a value");
-  CHECK(refusal("\x80\x02h\5."s).message == "the pickle names value 5, which it did not keep");
-  CHECK(refusal("\x80\x02q\5."s).message == "the pickle keeps a value that is not there");
-  CHECK(refusal("\x80\x02\x8d\xff\xff\xff\xff\xff\xff\xff\xff."s).message == "the pickle is cut off");
-  CHECK(refusal("\x80\x01N."s).message == "the pickle is of protocol 1, and 2 to 5 are read");
-  CHECK(refusal("\x80\x06N."s).message == "the pickle is of protocol 6, and 2 to 5 are read");
-  CHECK(refusal("(lp0\n."s).message == "the file is no pickle of protocol 2 to 5");
+  CHECK(refused_pickle("\x80\x02."s).message == "the pickle ends with no value");
+  CHECK(refused_pickle("\x80\x02\x85."s).message == "the pickle takes a value that is not there");
+  CHECK(refused_pickle("\x80\x02K\1(\x85."s).message == "the pickle takes a value that is not there");  // not from below the mark
+  CHECK(refused_pickle("\x80\x02t."s).message == "the pickle goes back to a mark that is not there");
+  CHECK(refused_pickle("\x80\x02](K\1u."s).message == "the pickle adds to a dict that is none");
+  CHECK(refused_pickle("\x80\x02}K\1a."s).message == "the pickle adds to a list that is none");
+  CHECK(refused_pickle("\x80\x02}(K\1u."s).message == "the pickle has a key without a value");
+  CHECK(refused_pickle("\x80\x02h\5."s).message == "the pickle names value 5, which it did not keep");
+  CHECK(refused_pickle("\x80\x02q\5."s).message == "the pickle keeps a value that is not there");
+  CHECK(refused_pickle("\x80\x02\x8d\xff\xff\xff\xff\xff\xff\xff\xff."s).message == "the pickle is cut off");
+  CHECK(refused_pickle("\x80\x01N."s).message == "the pickle is of protocol 1, and 2 to 5 are read");
+  CHECK(refused_pickle("\x80\x06N."s).message == "the pickle is of protocol 6, and 2 to 5 are read");
+  CHECK(refused_pickle("(lp0\n."s).message == "the file is no pickle of protocol 2 to 5");
 }
 
 TEST_CASE("pickle: nesting of a million lists takes no stack, and a list may be its own part") {
@@ -173,7 +173,8 @@ TEST_CASE("pickle: nesting of a million lists takes no stack, and a list may be 
 TEST_CASE("pickle: parts that are doubled again and again take no more memory than they are named") {
   std::string doubled = "\x80\x02]"s;
   for (int i = 0; i < 200; ++i) doubled += "2\x86"s;  // (x, x) of (x, x) …: 2^200 values where each is a copy
-  const Pickle pickle = read_pickle(doubled + ".", "x");
+  doubled += ".";
+  const Pickle pickle = read_pickle(doubled, "x");
   CHECK(pickle.values[pickle.root].kind == ValueKind::kTuple);
 }
 
@@ -187,6 +188,7 @@ TEST_CASE("pickle: whole numbers of 64 bits are numbers, larger ones their bytes
 }
 
 TEST_CASE("pickle: of two keys that are equal the later one counts, as in Python") {
-  const Pickle pickle = read_pickle("\x80\x02}(X\1\0\0\0aK\1X\1\0\0\0aK\2u."s, "x");
+  const std::string bytes = "\x80\x02}(X\1\0\0\0aK\1X\1\0\0\0aK\2u."s;  // texts of a pickle lie in its bytes
+  const Pickle pickle = read_pickle(bytes, "x");
   CHECK(pickle.values.integer_member(pickle.root, "a") == 2);
 }

@@ -21,13 +21,13 @@ namespace {
 fs::path write_segment(const Folder& folder, const char* name, const CounterFile& file, std::int64_t began_ns, std::uint32_t number) {
   format::FileHeader header;
   std::memcpy(&header, file.bytes.data(), sizeof header);
-  header.header_bytes = format::kHeaderBytes;
+  header.header_bytes = format::kPlaceOffset;  // as a collector wrote it that noted no rank
   const format::Segment segment{began_ns, number, 0};
   std::string label(sizeof(format::RunLabel), '\0');
   std::string bytes = std::string(reinterpret_cast<const char*>(&header), sizeof header) + label +
                       std::string(reinterpret_cast<const char*>(&segment), sizeof segment) + file.bytes.substr(sizeof header);
   // Chunks stay where they are: the first has so much less room.
-  if (bytes.size() > format::kChunkBytes) bytes.erase(format::kChunkBytes, format::kHeaderBytes - sizeof header);
+  if (bytes.size() > format::kChunkBytes) bytes.erase(format::kChunkBytes, format::kPlaceOffset - sizeof header);
   return folder.file(name, bytes);
 }
 

@@ -87,13 +87,14 @@ TEST_CASE("pickle: reads what Python's own reader does, of every protocol and of
 TEST_CASE("pickle: an opcode that would build or call something is refused by its name") {
   // pickle.dumps(collections.OrderedDict(), 2)
   CHECK(refused_pickle("\x80\x02"
-                "ccollections\nOrderedDict\nq\0)Rq\1."s)
+                       "ccollections\nOrderedDict\nq\0)Rq\1."s)
             .message == "the pickle is no data alone: its opcode GLOBAL collections.OrderedDict would import a class or a function");
   CHECK(refused_pickle("\x80\x02"
-                "ccollections\nOrderedDict\nq\0)Rq\1."s)
+                       "ccollections\nOrderedDict\nq\0)Rq\1."s)
             .where == "dump, byte 3");
   // os.system("id"), of protocol 4
-  CHECK(refused_pickle("\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x02id\x85R."s).message.find("STACK_GLOBAL posix.system") != std::string::npos);
+  CHECK(refused_pickle("\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x02id\x85R."s).message.find("STACK_GLOBAL posix.system") !=
+        std::string::npos);
   for (const auto& [opcode, name] : std::initializer_list<std::pair<char, const char*>>{{'R', "REDUCE"},
                                                                                         {'b', "BUILD"},
                                                                                         {'i', "INST"},
@@ -124,11 +125,11 @@ TEST_CASE("pickle: an opcode that would build or call something is refused by it
 
 TEST_CASE("pickle: a long name of a class does not fill the message, and control characters do not reach a terminal") {
   CHECK(refused_pickle("\x80\x02"
-                "cos\n\x1b[2Jsystem\n."s)
+                       "cos\n\x1b[2Jsystem\n."s)
             .message.find('\x1b') == std::string::npos);
   CHECK(refused_pickle("\x80\x02"
-                "cos\n"s +
-                std::string(1000, 'x') + "\n.")
+                       "cos\n"s +
+                       std::string(1000, 'x') + "\n.")
             .message.size() < 120);
 }
 

@@ -8,6 +8,8 @@
 #include <queue>
 #include <utility>
 
+#include "analysis/staging/shared_warmup.h"
+
 namespace nl::analysis {
 namespace {
 
@@ -137,6 +139,9 @@ void mark_warmup(const Trace& trace, const WarmupRule& rule, IterationPlan& plan
     plan.rule += fmt::format("{}{}{}", threads == 1 ? ": " : "; ", verdict.why, whose);
   }
   if (threads > kThreadsInRule) plan.rule += fmt::format("; and {} more threads", threads - kThreadsInRule);
+  if (rule.mode != WarmupRule::Mode::kAuto) return;
+  if (const std::size_t more = share_warmup(trace, plan); more > 0)
+    plan.rule += fmt::format("; and {} beside the warm-up of other ranks that share collectives", more);
 }
 
 // Decode without ranges of its own is, in each iteration of a thread, the time from its first step to its last.

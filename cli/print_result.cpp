@@ -88,7 +88,7 @@ void print_kernels(const Run& run) {
     table.rows.push_back({kernel.short_name.empty() ? kernel.name : kernel.short_name, std::to_string(each.calls),
                           ms_text(static_cast<double>(each.time_ns)), fmt::format("{:.1f}%", 100 * each.measured_share),
                           kernel.ncu.empty() ? "-" : "yes"});
-    if (several) table.rows.back().push_back(std::to_string(kernel.device));
+    if (several) table.rows.back().push_back(std::to_string(kernel.device) + (each.gpus > 1 ? fmt::format(" of {}", each.gpus) : ""));
     names.push_back(kernel.name);
   }
   name_kernels(std::move(names), table);

@@ -111,6 +111,54 @@ WorkingKernels all_kernels(const std::vector<KernelEntry>& kernels) {
   return out;
 }
 
+WorkingKernels measured_kernels(const Run& run, const std::vector<KernelEntry>& kernels) {
+  const auto outermost = outermost_stages(kernels);
+  WorkingKernels out;
+  out.measured = true;
+  std::set<std::string_view> left_out;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels[i].measured.empty()) {
+      left_out.insert(kernels[i].name);
+      out.left_out_ns += kernels[i].time.total_ns;
+    } else {
+      out.list.push_back(measured_part(kernels, i, outermost));
+    }
+  }
+  for (const WorkingKernel& each : out.list) left_out.erase(kernels[each.index].name);
+  out.left_out = left_out.size();
+  std::stable_sort(out.list.begin(), out.list.end(), [](const WorkingKernel& a, const WorkingKernel& b) { return a.time_ns > b.time_ns; });
+  share_out(run, out.list);
+  return out;
+}
+
+// Ranks run the same kernels, each on a GPU of its own. `list`: the most time first.
+void merge_gpus(const Run& run, std::vector<WorkingKernel>& list) {
+  std::map<std::int32_t, std::string_view> models;
+  for (const Device& device : run.hardware.gpus) models.emplace(device.id, device.name);
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;  // by name and model
+  std::vector<WorkingKernel> merged;
+  for (WorkingKernel& each : list) {
+    const KernelEntry& kernel = (*run.kernels)[each.index];
+    each.least_ns = each.most_ns = each.time_ns;
+    const auto [place, first] = places.emplace(std::pair(std::string_view(kernel.name), models[kernel.device]), merged.size());
+    if (first) {
+      merged.push_back(each);
+      continue;
+    }
+    WorkingKernel& kept = merged[place->second];
+    if (kernel.device == (*run.kernels)[kept.index].device) {  // a name that a file has twice
+      merged.push_back(each);
+      continue;
+    }
+    const WorkingKernel before = kept;
+    if ((*run.kernels)[kept.index].ncu.empty() && !kernel.ncu.empty()) kept = each;
+    kept.gpus = before.gpus + 1;
+    kept.most_ns = before.most_ns;
+    kept.least_ns = each.time_ns;
+  }
+  list = std::move(merged);
+}
+
 }  // namespace
 
 bool is_incomplete(const Run& run) {
@@ -240,21 +288,9 @@ std::optional<double> unprofiled_ns(const Run& run, const StageEntry& stage) {
 WorkingKernels working_kernels(const Run& run) {
   if (!run.kernels) return {};
   const std::vector<KernelEntry>& kernels = *run.kernels;
-  if (std::all_of(kernels.begin(), kernels.end(), [](const KernelEntry& kernel) { return kernel.measured.empty(); }))
-    return all_kernels(kernels);
-  const auto outermost = outermost_stages(kernels);
-  WorkingKernels out;
-  out.measured = true;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (kernels[i].measured.empty()) {
-      ++out.left_out;
-      out.left_out_ns += kernels[i].time.total_ns;
-    } else {
-      out.list.push_back(measured_part(kernels, i, outermost));
-    }
-  }
-  std::stable_sort(out.list.begin(), out.list.end(), [](const WorkingKernel& a, const WorkingKernel& b) { return a.time_ns > b.time_ns; });
-  share_out(run, out.list);
+  const bool measured = std::any_of(kernels.begin(), kernels.end(), [](const KernelEntry& kernel) { return !kernel.measured.empty(); });
+  WorkingKernels out = measured ? measured_kernels(run, kernels) : all_kernels(kernels);
+  merge_gpus(run, out.list);
   return out;
 }
 

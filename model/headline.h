@@ -71,15 +71,18 @@ struct WorkingKernel {
   std::size_t index = 0;  // in Run::kernels
   Ns time_ns = 0;         // in measured windows, and its launches there
   std::uint64_t calls = 0;
-  double measured_share = 0;  // of the time of its GPU's kernels there
+  double measured_share = 0;     // of the time of its GPU's kernels there
+  std::size_t gpus = 1;          // that run it and are alike,
+  Ns least_ns = 0, most_ns = 0;  // and what it takes on them
 };
 
-// The kernels of the measured windows. What a program runs once, while it starts and warms up, does not belong to a step, however
+// The kernels of the measured windows, each once: of GPUs that are alike, the entry of the one whose counters were measured, else of the one
+// on which it takes the longest. What a program runs once, while it starts and warms up, does not belong to a step, however
 // long it takes.
 struct WorkingKernels {
   std::vector<WorkingKernel> list;  // the most time first
   bool measured = false;            // false: no launch lies in a measured window; all kernels, over the whole capture
-  std::size_t left_out = 0;         // kernels that run only in warm-up and outside of the measured windows,
+  std::size_t left_out = 0;         // kernels, each once, that run only in warm-up and outside of the measured windows,
   Ns left_out_ns = 0;               // and their time
 };
 WorkingKernels working_kernels(const Run& run);

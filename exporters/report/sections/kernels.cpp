@@ -27,6 +27,17 @@ ColumnOf<KernelRow> step_column(const StageEntry* stage, Column head, PerStep wh
           }};
 }
 
+// "2", "2 of 4"
+std::string gpu_text(const KernelRow& row) {
+  const std::string gpu = std::to_string(row.kernel.device);
+  return row.working.gpus > 1 ? fmt::format("{} of {}", gpu, row.working.gpus) : gpu;
+}
+
+std::string each_gpu_text(const WorkingKernel& working) {
+  if (working.gpus < 2) return kNoValue;
+  return fmt::format("{} to {}", time_text(static_cast<double>(working.least_ns)), time_text(static_cast<double>(working.most_ns)));
+}
+
 std::string stages_around(const KernelEntry& kernel) {
   std::string out;
   for (const StageLaunches& launches : kernel.measured) out += (out.empty() ? "" : "|") + launches.stage;
@@ -41,6 +52,10 @@ std::string launchers_of(const KernelEntry& kernel, const Entries& entries) {
     for (const OperatorKernel& launched : entry.kernels)
       if (launched.name == kernel.name) out += (out.empty() ? "" : "|") + entry.name;
   return out;
+}
+
+bool runs_on_several(const WorkingKernels& working) {
+  return std::any_of(working.list.begin(), working.list.end(), [](const WorkingKernel& each) { return each.gpus > 1; });
 }
 
 Row other_kernels(const Run& run, const std::vector<WorkingKernel>& kernels, std::size_t from) {
@@ -124,8 +139,12 @@ ColumnsOf<KernelRow> kernel_columns(const Run& run) {
   all.push_back({{"Bound by", kLeft, kAlways, "bound_by"}, [](const R& row) {
                    return row.sample == nullptr ? Cell(kNoValue) : bound_cell(row.sample->bound_by, row.sample->bound_memory);
                  }});
-  all.push_back({{"GPU", kRight, several_gpus(*run.kernels) ? kAlways : kWide, "gpu"},
-                 [](const R& row) { return Cell(std::to_string(row.kernel.device), static_cast<double>(row.kernel.device)); }});
+  const bool several = several_gpus(*run.kernels);
+  all.push_back({{"GPU", kRight, several ? kAlways : kWide, "gpu"},
+                 [](const R& row) { return Cell(gpu_text(row), static_cast<double>(row.kernel.device)); }});
+  if (several)
+    all.push_back({{"On each GPU", kRight, kAlways, "on_each_gpu"},
+                   [](const R& row) { return Cell(each_gpu_text(row.working), static_cast<double>(row.working.most_ns)); }});
   if (any_stalls(*run.kernels))
     all.push_back({{"Warps stalled by", kLeft, kAlways, "stalls"}, [](const R& row) { return stalls_text(row.kernel); }});
   return all;
@@ -152,6 +171,10 @@ Section kernels(const Run& run) {
         "{} {} measured the columns from SM % to Bound by; a dash: not measured. kernels.md lists every kernel with its name in full, "
         "and each measured launch.",
         order, by);
+  if (runs_on_several(working))
+    text +=
+        " What several GPUs that are alike run has one row: that of the GPU whose counters were measured, else of the one that takes the "
+        "longest.";
   Table table = kernel_table(run, working.list);
   if (working.list.size() > kTextKernels) table.text_note = plural(working.list.size(), "kernel") + " in all.";
   out.blocks = {Paragraph{text}};

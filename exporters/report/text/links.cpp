@@ -61,9 +61,15 @@ std::string link_to_section(const Run& run, std::string_view pointer) {
   return {};
 }
 
-bool is_listed(const Run& run, std::size_t kernel) {
-  const auto listed = listed_kernels(run);
-  return std::any_of(listed.begin(), listed.end(), [&](const WorkingKernel& each) { return each.index == kernel; });
+// The row of the kernel, which may be that of another GPU.
+std::optional<std::size_t> row_of(const Run& run, std::size_t kernel) {
+  if (!run.kernels || kernel >= run.kernels->size()) return std::nullopt;
+  const KernelEntry& wanted = (*run.kernels)[kernel];
+  for (const WorkingKernel& each : listed_kernels(run)) {
+    const KernelEntry& shown = (*run.kernels)[each.index];
+    if (each.index == kernel || (each.gpus > 1 && shown.name == wanted.name && shown.device != wanted.device)) return each.index;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -89,7 +95,8 @@ std::string finding_id(std::size_t index) { return fmt::format("finding-{}", ind
 
 std::string link_to(const Run& run, std::string_view pointer) {
   if (const auto stage = index_after(pointer, "/stages/"); stage && *stage < run.stages.size()) return link_to_stage(run, *stage, pointer);
-  if (const auto kernel = index_after(pointer, "/kernels/"); kernel && is_listed(run, *kernel)) return "#" + kernel_id(*kernel);
+  if (const auto kernel = index_after(pointer, "/kernels/"))
+    if (const auto row = row_of(run, *kernel)) return "#" + kernel_id(*row);
   if (const auto point = index_after(pointer, "/roofline/points/"); point && *point < std::min(run.roofline.points.size(), kListedPoints))
     return "#" + roofline_id(*point);
   if (const auto entry = index_after(pointer, "/operators/0/entries/");

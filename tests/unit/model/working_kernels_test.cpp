@@ -97,3 +97,33 @@ TEST_CASE("the launches in measured windows are those that the capture counted, 
     CHECK(working.left_out_ns == 500);
   }
 }
+
+TEST_CASE("a kernel that several GPUs run is one, and tells what it takes on each") {
+  Run run;
+  run.hardware.gpus = {{.id = 0, .name = "H200"}, {.id = 1, .name = "H200"}, {.id = 2, .name = "A100"}};
+  run.kernels.emplace();
+  run.kernels->push_back(kernel("gemm", 900, {}, {{"decode", 900, 10}}, 1));
+  run.kernels->push_back(kernel("gemm", 800, {}, {{"decode", 800, 10}}, 2));
+  run.kernels->push_back(kernel("gemm", 700, {}, {{"decode", 700, 10}}, 0));
+  run.kernels->push_back(kernel("norm", 100, {}, {{"decode", 100, 10}}, 0));
+  run.kernels->push_back(kernel("norm", 60, {}, {}, 1));  // in warm-up only, there
+  run.kernels->push_back(kernel("load", 50, {}, {}, 0));
+  run.kernels->push_back(kernel("load", 50, {}, {}, 1));
+  WorkingKernels working = working_kernels(run);
+  REQUIRE(working.list.size() == 3);
+  CHECK(working.list[0].index == 0);
+  CHECK(working.list[0].gpus == 2);
+  CHECK(working.list[0].least_ns == 700);
+  CHECK(working.list[0].most_ns == 900);
+  CHECK(working.list[1].index == 1);  // of another model
+  CHECK(working.list[1].gpus == 1);
+  CHECK(working.list[2].gpus == 1);
+  CHECK(working.left_out == 1);
+
+  run.kernels->at(2).ncu.emplace_back();
+  working = working_kernels(run);
+  CHECK(working.list[0].index == 2);  // whose counters are known
+  CHECK(working.list[0].time_ns == 700);
+  CHECK(working.list[0].gpus == 2);
+  CHECK(working.list[0].most_ns == 900);
+}

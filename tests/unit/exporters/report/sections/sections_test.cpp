@@ -159,6 +159,7 @@ TEST_CASE("sections: a text has fifteen kernels, a page five hundred, the rest i
             "data-v=\"0.004\">0.4 %</td>"
             "<td class=\"n\" data-v=\"12\">12</td></tr>"));
   many.kernels->back().device = 1;  // shares of two GPUs do not add up
+  many.kernels->back().name = "norm";
   CHECK(has(as_page(kernels(many)), ">4.00 µs</td><td class=\"n\"><span class=\"none\">—</span></td>"));
   Run none;
   CHECK(has(as_text(kernels(none)), "Not captured: the capture holds no kernels."));

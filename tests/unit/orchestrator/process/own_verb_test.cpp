@@ -83,7 +83,8 @@ TEST_CASE("own verb: more output than it may print ends it, and is not kept") {
 
 TEST_CASE("own verb: Ctrl-C reaches it where we ignore it") {
   std::stop_source stop;
-  OwnVerb verb = own_shell("sleep 20");
+  // A shell that is asked to end while it starts its last command waits for that command.
+  OwnVerb verb = own_shell("while :; do sleep 0.05; done");
   verb.stop = stop.get_token();
   const auto before = ::signal(SIGINT, SIG_IGN);
   stop.request_stop();

@@ -56,7 +56,8 @@ struct RankEntry {
   std::optional<Ns> drift_from_ns = {};                     // in the time of the run
   std::optional<double> residual_ns, residual_max_ns = {};  // of the ends of collectives: 1 sigma, and the largest; empty: not fitted
   std::uint64_t collectives = 0;                            // whose ends were fitted
-  RankLateness lateness = {};
+  RankLateness lateness = {};                               // in the whole capture
+  std::optional<RankLateness> step_lateness = {};           // in its steps; empty: no steps are known
   RankBudget budget = {};
 };
 
@@ -100,6 +101,9 @@ struct RankPair {
   Ns first_waited_ns = 0, second_waited_ns = 0;  // for the other one
   Ns transfer_ns = 0;                            // once both have come
 };
+
+// Of its steps; where none are known, of the whole capture.
+inline const RankLateness& judged_lateness(const RankEntry& rank) { return rank.step_lateness ? *rank.step_lateness : rank.lateness; }
 
 // The rank that a process is of; nullptr: none.
 const RankEntry* rank_of(const std::vector<RankEntry>& ranks, std::uint32_t pid);

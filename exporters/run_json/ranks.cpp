@@ -37,7 +37,8 @@ void fields(auto& io, Ref<decltype(io), RankEntry> r) {
   io("residual_ns", r.residual_ns, "ends of collectives beside the fitted line, 1 sigma; null: not fitted");
   io("residual_max_ns", r.residual_max_ns, "the largest; null: not fitted");
   io("collectives", r.collectives, "whose ends were fitted");
-  io("lateness", r.lateness, "how late it came to collectives");
+  io("lateness", r.lateness, "how late it came to collectives of the whole capture");
+  io("step_lateness", r.step_lateness, "to those of its steps, until format 3.10 not known; null: no steps are known");
   io("budget", r.budget, "what its GPUs did in its steps, until format 3.10 not known");
 }
 

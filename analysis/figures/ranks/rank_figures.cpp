@@ -23,23 +23,30 @@ struct RankExcess {
   std::map<std::uint32_t, double> of_kernel, of_range;  // by name: time above that of the others
 };
 
+// How late one rank came to some of the collectives.
+struct LatenessSum {
+  RankLateness lateness;
+  RankExcess excess;
+};
+
 class LatenessSweep {
  public:
   LatenessSweep(const Trace& trace, const SharedCollectives& shared)
-      : trace_(trace), shared_(shared), lanes_(trace), work_(lane_times(trace, lanes_)), ranges_(trace) {
-    lateness_.resize(trace.ranks.size());
-    excess_.resize(trace.ranks.size());
-  }
+      : trace_(trace), shared_(shared), lanes_(trace), work_(lane_times(trace, lanes_)), ranges_(trace) {}
 
-  std::vector<RankEntry> finish() {
-    for (const auto& members : shared_.calls()) add(members);
-    std::vector<RankEntry> ranks = trace_.ranks;
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      ranks[i].lateness = lateness_[i];
-      ranks[i].lateness.slowest_kernel = longest(excess_[i].of_kernel);
-      ranks[i].lateness.slowest_range = longest(excess_[i].of_range);
+  // Of the collectives of those numbers, by index into Trace::ranks.
+  template <class Counts>
+  std::vector<RankLateness> of(Counts counts) {
+    sums_.assign(trace_.ranks.size(), {});
+    for (std::size_t number = 0; number < shared_.calls().size(); ++number)
+      if (counts(number)) add(shared_.calls()[number]);
+    std::vector<RankLateness> all;
+    for (LatenessSum& sum : sums_) {
+      sum.lateness.slowest_kernel = longest(sum.excess.of_kernel);
+      sum.lateness.slowest_range = longest(sum.excess.of_range);
+      all.push_back(std::move(sum.lateness));
     }
-    return ranks;
+    return all;
   }
 
  private:
@@ -48,15 +55,14 @@ class LatenessSweep {
   void add(const Members& members) {
     for (const std::uint32_t kernel : members)
       if (const auto rank = shared_.rank_of(kernel)) {
-        ++lateness_[*rank].collectives;
-        lateness_[*rank].waited_ns += shared_.arrival(kernel)->late_peer_ns;
+        ++sums_[*rank].lateness.collectives;
+        sums_[*rank].lateness.waited_ns += shared_.arrival(kernel)->late_peer_ns;
       }
     if (const auto last = shared_.last_of(members)) blame(*last, members);
   }
 
   void blame(std::uint32_t last, const Members& members) {
-    const std::size_t rank = *shared_.rank_of(last);
-    RankLateness& lateness = lateness_[rank];
+    auto& [lateness, excess] = sums_[*shared_.rank_of(last)];
     ++lateness.last;
     const Ns late_ns = shared_.arrival(last)->behind_ns;
     lateness.late_ns += late_ns;
@@ -76,8 +82,8 @@ class LatenessSweep {
     const double more_wall = static_cast<double>(own->end_ns - own->start_ns) - wall / count;
     const bool computing = 2 * more_busy >= more_wall;
     (computing ? lateness.computing_ns : lateness.host_ns) += late_ns;
-    if (computing) compare_kernels(*own, others, excess_[rank]);
-    else name_range(last, *own, more_wall - more_busy, excess_[rank]);
+    if (computing) compare_kernels(*own, others, excess);
+    else name_range(last, *own, more_wall - more_busy, excess);
   }
 
   // Between the end of the rank's collective before and the start of this one.
@@ -122,8 +128,7 @@ class LatenessSweep {
   GpuLanes lanes_;
   std::vector<LaneTimes> work_;
   RangeIndex ranges_;
-  std::vector<RankLateness> lateness_;
-  std::vector<RankExcess> excess_;
+  std::vector<LatenessSum> sums_;
   std::vector<std::uint32_t> around_;
 };
 
@@ -136,11 +141,17 @@ RankFigures rank_figures(const StagedTrace& staged, const std::string& stage) {
   const RankSteps steps(staged, stage, shared);
   const std::vector<RankBudget> budgets = rank_budgets(trace, shared, steps.windows());
   LatenessOfSteps late = lateness_of_steps(trace, shared, steps, stage);
-  RankFigures out{LatenessSweep(trace, shared).finish(), std::move(late.matrix), collective_rates(trace, shared),
-                  rank_pairs(trace, shared)};
+  LatenessSweep sweep(trace, shared);
+  const std::vector<RankLateness> whole = sweep.of([](std::size_t) { return true; });
+  std::vector<RankLateness> in_steps;
+  if (steps.known()) in_steps = sweep.of([&](std::size_t number) { return steps.of(number).has_value(); });
+  RankFigures out{trace.ranks, std::move(late.matrix), collective_rates(trace, shared), rank_pairs(trace, shared)};
   for (std::size_t i = 0; i < out.ranks.size(); ++i) {
-    out.ranks[i].lateness.steps_latest = late.latest[i];
-    out.ranks[i].budget = budgets[i];
+    RankEntry& rank = out.ranks[i];
+    rank.lateness = whole[i];
+    rank.lateness.steps_latest = late.latest[i];
+    if (steps.known()) rank.step_lateness = in_steps[i], rank.step_lateness->steps_latest = late.latest[i];
+    rank.budget = budgets[i];
   }
   return out;
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "analysis/verdicts/rules/fields.h"
 
 namespace nl::analysis::rules {
@@ -29,10 +31,57 @@ Value late_time(const Subject& s) {
 
 const GpuSpread* spread(const Subject& s) { return pointer_into(s.stage().gpu_spread); }
 
+// The ranks' steps, and with them their budgets and the matrix, are of one stage.
+bool has_steps_of_ranks(const Subject& s) { return !s.run->rank_matrix.stage.empty() && s.run->rank_matrix.stage == s.stage().name; }
+
+const RankEntry* slowest_rank(const Subject& s) { return spread(s) ? s.totals->stages[s.index].slowest_rank : nullptr; }
+
 // Empty where captures of ranks were not joined, or the rank was never late.
 const RankLateness* lateness(const Subject& s) {
-  const RankEntry* rank = spread(s) ? s.totals->stages[s.index].slowest_rank : nullptr;
-  return rank != nullptr && rank->lateness.last > 0 ? &rank->lateness : nullptr;
+  const RankEntry* rank = slowest_rank(s);
+  if (rank == nullptr) return nullptr;
+  const RankLateness& late = has_steps_of_ranks(s) ? judged_lateness(*rank) : rank->lateness;
+  return late.last > 0 ? &late : nullptr;
+}
+
+// The mean over the ranks of a part of their budgets, as a share of their steps.
+Value share_of_budgets(const Subject& s, Ns RankBudget::* part) {
+  double part_ns = 0, wall_ns = 0;
+  for (const RankEntry& rank : s.run->ranks) {
+    part_ns += static_cast<double>(rank.budget.*part);
+    wall_ns += static_cast<double>(rank.budget.wall_ns);
+  }
+  return Value::of(part_ns).over(wall_ns);
+}
+
+Value time_of_share(const Subject& s, Value share) {
+  return share.known && s.budget() ? Value::of(share.number * static_cast<double>(s.budget()->wall_ns)) : share;
+}
+
+// Where the ranks' budgets do not tell, at most all that no kernel hides.
+Value late_wait_time(const Subject& s) {
+  const Value late = late_time(s);
+  if (!late.known || !s.budget()) return late;
+  if (has_steps_of_ranks(s)) return time_of_share(s, share_of_budgets(s, &RankBudget::wait_ns));
+  return Value::of(std::min(late.number, static_cast<double>(s.budget()->communication_ns)));
+}
+
+// Fewer rows tell nothing about how often a rank is late.
+constexpr std::size_t kFewestRows = 4;
+
+Value worst_row_share(const Subject& s) {
+  const RankMatrix& matrix = s.run->rank_matrix;
+  const RankEntry* rank = slowest_rank(s);
+  if (rank == nullptr || !has_steps_of_ranks(s) || matrix.rows.size() < kFewestRows) return Value::none();
+  const auto column = std::find(matrix.ranks.begin(), matrix.ranks.end(), rank->rank);
+  if (column == matrix.ranks.end()) return Value::none();
+  double worst_ns = 0, all_ns = 0;
+  for (const MatrixRow& row : matrix.rows) {
+    const auto late_ns = static_cast<double>(row.late_ns[static_cast<std::size_t>(column - matrix.ranks.begin())]);
+    worst_ns = std::max(worst_ns, late_ns);
+    all_ns += late_ns;
+  }
+  return Value::of(worst_ns).over(all_ns);
 }
 
 Value share_of_late(const Subject& s, Ns RankLateness::* part) {
@@ -45,23 +94,12 @@ Value name_of_late(const Subject& s, std::string RankLateness::* name) {
   return late && !(late->*name).empty() ? Value::of_text(late->*name) : Value::none();
 }
 
-// The ranks' budgets are of the stage whose windows are their steps. No value where no send could be paired with its receive.
-bool has_pairs(const Subject& s) { return s.run->rank_matrix.stage == s.stage().name && !s.run->rank_pairs.empty(); }
+// No value where no send could be paired with its receive.
+bool has_pairs(const Subject& s) { return has_steps_of_ranks(s) && !s.run->rank_pairs.empty(); }
 
-Value receive_wait_share(const Subject& s) {
-  if (!has_pairs(s)) return Value::none();
-  double wait_ns = 0, wall_ns = 0;
-  for (const RankEntry& rank : s.run->ranks) {
-    wait_ns += static_cast<double>(rank.budget.receive_wait_ns);
-    wall_ns += static_cast<double>(rank.budget.wall_ns);
-  }
-  return Value::of(wait_ns).over(wall_ns);
-}
+Value receive_wait_share(const Subject& s) { return has_pairs(s) ? share_of_budgets(s, &RankBudget::receive_wait_ns) : Value::none(); }
 
-Value receive_wait_time(const Subject& s) {
-  const Value share = receive_wait_share(s);
-  return share.known && s.budget() ? Value::of(share.number * static_cast<double>(s.budget()->wall_ns)) : share;
-}
+Value receive_wait_time(const Subject& s) { return time_of_share(s, receive_wait_share(s)); }
 
 // The rank that waits the longest part of its steps; nullptr: none does.
 const RankEntry* most_waiting(const Subject& s) {
@@ -97,6 +135,14 @@ void add_stage_communication_fields(std::vector<Field>& fields) {
   add("collectives", Unit::kCount, "collectives, sends and peer copies of all GPUs", member_of<talk, &CommunicationTotals::count>);
   add("late_peer_time", Unit::kTime, "of the collectives: waiting for the last rank; no value where ranks cannot be paired", late_time);
   add("late_peer_share", Unit::kShare, "`late_peer_time` ÷ `total_time`", [](const Subject& s) { return of_wall(s, late_time); });
+  add("late_wait_time", Unit::kTime,
+      "waiting for the last rank while no compute kernel runs, the mean over ranks; where the ranks' steps are not of this stage, at most "
+      "`exposed_communication_time`; no value where ranks cannot be paired",
+      late_wait_time);
+  add("late_wait_share", Unit::kShare, "`late_wait_time` ÷ `total_time`", [](const Subject& s) { return of_wall(s, late_wait_time); });
+  add("slowest_worst_row_share", Unit::kShare,
+      "of the time by which the slowest rank is late in its steps: in one row of `rank_matrix`; no value with fewer than 4 rows",
+      worst_row_share);
   add("gpu_spread", Unit::kShare, "(most − mean) ÷ mean of the GPUs' computing time; no value with one GPU",
       [](const Subject& s) { return spread(s) ? Value::of(spread(s)->compute_spread) : Value::none(); });
   add("slowest_last_share", Unit::kShare, "of the collectives: the slowest rank reaches them last", [](const Subject& s) {
@@ -128,8 +174,8 @@ void add_stage_communication_fields(std::vector<Field>& fields) {
   add.text("slowest_gpu", "the slowest GPU and its process",
            [](const Subject& s) { return spread(s) ? Value::of_text(s.totals->stages[s.index].slowest_gpu) : Value::none(); });
   add("slowest_computes_share", Unit::kShare,
-      "of the time by which the slowest rank is late in the whole capture: its GPU computes longer; no value where captures of ranks were "
-      "not joined",
+      "of the time by which the slowest rank is late, in its steps where they are of this stage: its GPU computes longer; no value where "
+      "captures of ranks were not joined",
       [](const Subject& s) { return share_of_late(s, &RankLateness::computing_ns); });
   add("slowest_host_share", Unit::kShare, "likewise: its GPU waits for its program longer",
       [](const Subject& s) { return share_of_late(s, &RankLateness::host_ns); });

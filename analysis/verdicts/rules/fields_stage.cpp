@@ -76,13 +76,16 @@ Value overlap(const Subject& s) {
 }
 
 Value device_imbalance(const Subject& s) {
-  std::map<std::int32_t, Ns> busy;  // by GPU, of all processes; a GPU that this stage leaves alone works for another
+  // By GPU, of all processes; a GPU that this stage leaves alone works for another. Of a window each: ranks may have a different number of them.
+  // Without communication, in which a GPU waits for the others.
+  std::map<std::int32_t, double> works;
   for (const StageDevice& gpu : s.stage().devices)
-    if (gpu.busy_ns > 0) busy[gpu.device] += gpu.busy_ns;
-  if (busy.size() < 2) return Value::none();
+    if (const Ns work_ns = gpu.budget.busy_ns() - gpu.budget.communication_ns; work_ns > 0 && gpu.windows > 0)
+      works[gpu.device] += static_cast<double>(work_ns) / static_cast<double>(gpu.windows);
+  if (works.size() < 2) return Value::none();
   const auto [least, most] =
-      std::minmax_element(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return Value::of(1 - static_cast<double>(least->second) / static_cast<double>(most->second));
+      std::minmax_element(works.begin(), works.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return Value::of(1 - least->second / most->second);
 }
 
 Value ideal_share(const Subject& s) { return efficiency<&StageEfficiency::ideal_ns>(s).over(s.stage().wall.mean_ns); }
@@ -236,7 +239,8 @@ void add_windows(std::vector<Field>& fields) {
                [](const Subject& s) { return s.stage().gpu_busy_ns ? Value::of_truth(s.stage().runs_on()) : Value::not_captured(); });
   on_gpu("overlap", Unit::kNumber, "plain sum of that work ÷ its union: 1 where nothing runs at the same time", overlap);
   on_gpu("foreign_share", Unit::kShare, "of the GPU time in the windows: launched outside them", foreign_share);
-  on_gpu("device_imbalance", Unit::kShare, "1 − busy time of the least busy GPU ÷ of the busiest; no value with one GPU", device_imbalance);
+  on_gpu("device_imbalance", Unit::kShare,
+         "1 − what the least busy GPU computes and copies in a window ÷ the busiest; no value with one GPU", device_imbalance);
   FieldGroup(fields, Capture::kModel, Place::kSelf)("tokens_per_window", Unit::kCount, "tokens of one window, where known",
                                                     of_stage<&S::tokens_per_window>);
   add_figure_fields(RunMetricScope::kStage, RunPart::kSelf, fields);

@@ -58,7 +58,7 @@ Table lateness_of(const Run& run) {
                                            "Waits for others"}) +
                                   texts({"What took it longer"})};
   for (const RankEntry& rank : run.ranks) {
-    const RankLateness& late = rank.lateness;
+    const RankLateness& late = judged_lateness(rank);
     if (late.collectives == 0) continue;
     table.rows.push_back({text_cell(rank_text(rank)), count_cell(late.collectives), count_cell(late.last),
                           share_cell(ratio(static_cast<double>(late.last), static_cast<double>(late.collectives))),
@@ -72,11 +72,12 @@ Table lateness_of(const Run& run) {
 
 std::string straggler_sentence(const Run& run) {
   Ns all_ns = 0;
-  for (const RankEntry& rank : run.ranks) all_ns += rank.lateness.late_ns;
+  for (const RankEntry& rank : run.ranks) all_ns += judged_lateness(rank).late_ns;
   if (all_ns == 0) return {};
-  const auto latest = std::max_element(run.ranks.begin(), run.ranks.end(),
-                                       [](const RankEntry& a, const RankEntry& b) { return a.lateness.late_ns < b.lateness.late_ns; });
-  const RankLateness& late = latest->lateness;
+  const auto latest = std::max_element(run.ranks.begin(), run.ranks.end(), [](const RankEntry& a, const RankEntry& b) {
+    return judged_lateness(a).late_ns < judged_lateness(b).late_ns;
+  });
+  const RankLateness& late = judged_lateness(*latest);
   const double share = static_cast<double>(late.late_ns) / static_cast<double>(all_ns);
   if (share <= kOftenLate)
     return fmt::format("Now one rank is late, now another: {} has the most of it, {} of {}.", rank_text(*latest), share_text(share),
@@ -84,7 +85,25 @@ std::string straggler_sentence(const Run& run) {
   const std::string cause = cause_text(late);
   return fmt::format("The late one is {}: {} of the {} by which ranks came after all others, at {} of {}{}.", rank_text(*latest),
                      share_text(share), time_text(static_cast<double>(all_ns)), count_text(late.last),
-                     plural(late.collectives, "collective"), cause.empty() ? "" : ": " + cause);
+                     plural(late.collectives, "collective") + (latest->step_lateness ? " of the steps" : ""),
+                     cause.empty() ? "" : ": " + cause);
+}
+
+// Of warm-up, and of what lies between steps: where one rank compiles, the others wait.
+std::string outside_sentence(const Run& run) {
+  Ns outside_ns = 0, most_ns = 0;
+  const RankEntry* latest = nullptr;
+  for (const RankEntry& rank : run.ranks) {
+    const Ns late_ns = rank.step_lateness ? rank.lateness.late_ns - rank.step_lateness->late_ns : 0;
+    outside_ns += late_ns;
+    if (late_ns > most_ns) most_ns = late_ns, latest = &rank;
+  }
+  if (latest == nullptr) return {};
+  const std::string cause = cause_text(latest->lateness);
+  return fmt::format("Outside of the steps, warm-up included, ranks came {} after all others, {} of it {}{}.",
+                     time_text(static_cast<double>(outside_ns)),
+                     share_text(ratio(static_cast<double>(most_ns), static_cast<double>(outside_ns))), rank_text(*latest),
+                     cause.empty() ? "" : " (in the whole capture " + cause + ")");
 }
 
 std::string clock_sentence(const Run& run) {
@@ -108,7 +127,7 @@ Blocks ranks(const Run& run) {
                     ? "Processes that have collectives together, recorded by one clock. A rank is late where it comes after all others."
                     : "The captures of the ranks were put on one clock by the ends of collectives, which all members leave together."}};
   std::vector<std::string> sentences;
-  for (std::string text : {straggler_sentence(run), clock_sentence(run)})
+  for (std::string text : {straggler_sentence(run), outside_sentence(run), clock_sentence(run)})
     if (!text.empty()) sentences.push_back(std::move(text));
   add(out, notes(sentences));
   add(out, lateness_of(run));

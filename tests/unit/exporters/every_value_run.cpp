@@ -786,6 +786,15 @@ Run every_value_run() {
                                .slowest_kernel = "slowest kernel of the rank",
                                .slowest_range = "slowest range of the rank",
                                .steps_latest = 3717},
+      .step_lateness = RankLateness{.collectives = 3760,
+                                    .last = 3761,
+                                    .late_ns = 3766,
+                                    .waited_ns = 3762,
+                                    .computing_ns = 3763,
+                                    .host_ns = 3764,
+                                    .slowest_kernel = "slowest kernel of its steps",
+                                    .slowest_range = "slowest range of its steps",
+                                    .steps_latest = 3765},
       .budget = RankBudget{
           .wall_ns = 37'180, .compute_ns = 3719, .exchange_ns = 3720, .wait_ns = 3721, .receive_wait_ns = 3722, .copy_ns = 3723}}};
   run.rank_matrix = RankMatrix{.stage = "stage 3724",

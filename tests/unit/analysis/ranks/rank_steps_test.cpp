@@ -113,8 +113,14 @@ TEST_CASE("Warm-up and what is launched between steps is in no step", "[ranks]")
     for (std::uint32_t rank = 0; rank < 2; ++rank) iterations.stage("prefill", at - 500, at - 100, rank);
     iterations.step(at, 1, at / 100);
   }
-  CHECK(ranks.figures().matrix.outside == 1);
-  CHECK(ranks.figures().matrix.steps == 2);
+  const RankFigures figures = ranks.figures();
+  CHECK(figures.matrix.outside == 1);
+  CHECK(figures.matrix.steps == 2);
+  CHECK(figures.ranks[1].lateness.late_ns == 60);
+  CHECK(figures.ranks[1].lateness.collectives == 3);
+  REQUIRE(figures.ranks[1].step_lateness);
+  CHECK(figures.ranks[1].step_lateness->late_ns == 10);
+  CHECK(figures.ranks[1].step_lateness->collectives == 2);
   const RankMatrix matrix = iterations.figures("decode_step", first).matrix;
   CHECK(matrix.outside == 1);
   REQUIRE(matrix.rows.size() == 1);

@@ -66,6 +66,31 @@ inline void ranks(Run& run, double last_share, Ns late_ns, double compute_spread
   talk.pid = 4711;
   talk.last_arrivals = 20;
   talk.late_peer_ns = late_ns;
+  prefill.budget->gpu_compute_ns -= late_ns;  // no kernel hides it
+  prefill.budget->communication_ns += late_ns;
+}
+
+// The second of two ranks is late in five steps, by so much in the first of them and by `each_ns` in the others; ranks wait for each other 4 % of the
+// time.
+inline void late_in_steps(Run& run, Ns first_ns, Ns each_ns) {
+  ranks(run, 0.9, 4000000);
+  run.rank_matrix.stage = "prefill";
+  run.rank_matrix.ranks = {0, 1};
+  run.rank_matrix.rows = {{0, {0, first_ns}}, {1, {0, each_ns}}, {2, {0, each_ns}}, {3, {0, each_ns}}, {4, {0, each_ns}}};
+  run.ranks.resize(2);
+  run.ranks[1].rank = 1;
+  run.ranks[1].pids = {4711};
+  for (RankEntry& rank : run.ranks) rank.budget.wall_ns = 1000000, rank.budget.wait_ns = 40000;
+}
+
+// What a GPU computes in the windows of a process.
+inline StageDevice computing(std::int32_t device, Ns compute_ns, std::uint32_t pid = 1, std::uint64_t windows = 1) {
+  StageDevice out;
+  out.device = device;
+  out.pid = pid;
+  out.windows = windows;
+  out.busy_ns = out.budget.gpu_compute_ns = compute_ns;
+  return out;
 }
 
 // Two stages of a pipeline, of which the second waits for the first so much of the time; the first never does.
@@ -75,7 +100,7 @@ inline void pipeline(Run& run, double second_waits) {
   run.ranks.resize(2);
   run.ranks[1].rank = 1;
   run.ranks[1].source = RankSource::kEnvironment;
-  for (RankEntry& rank : run.ranks) rank.budget.wall_ns = 1000000;
+  for (RankEntry& rank : run.ranks) rank.budget.wall_ns = 1000000, rank.budget.wait_ns = 40000;
   run.ranks[1].budget.receive_wait_ns = static_cast<Ns>(second_waits * 1000000);
 }
 

@@ -141,14 +141,26 @@ const RuleCase kCases[] = {
     {"elementwise_chains", "prefill",
      [](Run& run) { activity(run, "prefill").elementwise_ns = 16000000, activity(run, "prefill").longest_elementwise_chain = 3; },
      [](Run& run) { activity(run, "prefill").elementwise_ns = 16000000, activity(run, "prefill").longest_elementwise_chain = 2; }},
-    {"device_imbalance", "prefill", [](Run& run) { stage(run, "prefill").devices = {{0, 40, 1}, {0, 39, 2}, {1, 100, 3}}; },
-     [](Run& run) { stage(run, "prefill").devices = {{0, 40, 1}, {0, 100, 2}}; }},  // two processes share one GPU
-    {"device_imbalance", "prefill", [](Run& run) { stage(run, "prefill").devices = {{0, 79}, {1, 100}}; },
-     [](Run& run) { stage(run, "prefill").devices = {{0, 80}, {1, 100}}; }},
+    {"device_imbalance", "prefill",
+     [](Run& run) { stage(run, "prefill").devices = {computing(0, 40, 1), computing(0, 39, 2), computing(1, 100, 3)}; },
+     [](Run& run) { stage(run, "prefill").devices = {computing(0, 40, 1), computing(0, 100, 2)}; }},  // two processes share one GPU
+    {"device_imbalance", "prefill", [](Run& run) { stage(run, "prefill").devices = {computing(0, 79), computing(1, 100)}; },
+     [](Run& run) { stage(run, "prefill").devices = {computing(0, 80), computing(1, 100)}; }},
+    // A rank with a window more has as much to do, and a GPU that waits in its collectives is busy.
+    {"device_imbalance", "prefill", [](Run& run) { stage(run, "prefill").devices = {computing(0, 390, 1, 5), computing(1, 400, 2, 4)}; },
+     [](Run& run) { stage(run, "prefill").devices = {computing(0, 500, 1, 5), computing(1, 400, 2, 4)}; }},
+    {"device_imbalance", "prefill", [](Run& run) { stage(run, "prefill").devices = {computing(0, 70), computing(1, 100)}; },
+     [](Run& run) {
+       stage(run, "prefill").devices = {computing(0, 70), computing(1, 100)};
+       ranks(run, 0.5, 3100000, 0.11);  // uneven_compute has it
+     }},
 
     NL_BIN("exposed_communication", "prefill", communication_ns, 0.11, 0.10),
     {"straggler_rank", "prefill", [](Run& run) { ranks(run, 0.71, 4000000); }, [](Run& run) { ranks(run, 0.70, 4000000); }},
     {"ranks_out_of_step", "prefill", [](Run& run) { ranks(run, 0.5, 3100000); }, [](Run& run) { ranks(run, 0.5, 3000000); }},
+    {"late_once", "prefill", [](Run& run) { late_in_steps(run, 620000, 95000); }, [](Run& run) { late_in_steps(run, 600000, 100000); }},
+    {"straggler_rank", "prefill", [](Run& run) { late_in_steps(run, 600000, 100000); },
+     [](Run& run) { late_in_steps(run, 620000, 95000); }},
     {"pipeline_bubble", "prefill", [](Run& run) { pipeline(run, 0.22); }, [](Run& run) { pipeline(run, 0.20); }},
     // Where half of the waiting is a pipeline's, it is no rank's fault.
     {"straggler_rank", "prefill", [](Run& run) { ranks(run, 0.71, 4000000), pipeline(run, 0.04); },

@@ -43,7 +43,8 @@ Run computed_run() {
   run.iterations.list.resize(4);
   run.iterations.list[0].warmup = true;
   for (std::size_t i = 0; i < 4; ++i) run.iterations.list[i].wall_ns = std::array{900, 500, 400, 700}[i];
-  run.stages[0].devices = {{.device = 0, .busy_ns = 800}, {.device = 1, .busy_ns = 600}};
+  run.stages[0].devices = {{.device = 0, .busy_ns = 800, .windows = 4}, {.device = 1, .busy_ns = 600, .windows = 4}};
+  for (StageDevice& gpu : run.stages[0].devices) gpu.budget.gpu_compute_ns = gpu.busy_ns;
   NcuSample& sample = run.kernels->front().ncu.front();
   sample.metrics = {{"lts__t_sector_hit_rate.pct", 50.4}, {"launch__waves_per_multiprocessor", 505}, {"launch__registers_per_thread", 506}};
   run.roofline.points.front().kernel = run.kernels->front().name;

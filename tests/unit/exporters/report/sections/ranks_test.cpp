@@ -41,6 +41,22 @@ TEST_CASE("ranks: the late one is named, with what made it late") {
   CHECK(has(rank_page(run), "Now one rank is late, now another: rank 1 has the most of it, 54.6 % of 1.830 ms."));
 }
 
+TEST_CASE("ranks: what they are late to in their steps is told apart from warm-up") {
+  Run run;
+  run.ranks = {late_rank(0, 0, 6'000'000'000), late_rank(1, 100'000, 900'000)};
+  run.ranks[0].step_lateness = {180, 10, 0, 1000, 0, 0, "", ""};
+  run.ranks[1].step_lateness = {180, 40, 900'000, 1000, 100'000, 800'000, "gemm", "save"};
+  const std::string page = rank_page(run);
+  CHECK(has(page,
+            "The late one is rank 1: 100.0 % of the 900.00 µs by which ranks came after all others, at 40 of 180 collectives of the steps: "
+            "its GPU "
+            "waited for its program, in save."));
+  CHECK(
+      has(page,
+          "Outside of the steps, warm-up included, ranks came 6.000 s after all others, 100.0 % of it rank 0 (in the whole capture its GPU "
+          "waited for its program, in tokenize)."));
+}
+
 TEST_CASE("ranks: the matrix says who was late in which step, and whether always the same one") {
   Run run;
   run.ranks = {late_rank(0, 10'000, 0), late_rank(1, 100'000, 900'000)};

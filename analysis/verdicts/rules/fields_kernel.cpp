@@ -132,6 +132,14 @@ Value bound_memory(const Subject& s) {
   return s.ncu()->bound_memory ? Value::of_text(key_of(*s.ncu()->bound_memory)) : Value::none();
 }
 
+Value stage_mean(const Subject& s) {
+  const KernelEntry& kernel = s.kernel();
+  double most_ns = 0;
+  for (const StageSplit& split : kernel.innermost.empty() ? kernel.stages : kernel.innermost)
+    if (split.calls > 0) most_ns = std::max(most_ns, static_cast<double>(split.total_ns) / static_cast<double>(split.calls));
+  return most_ns > 0 ? Value::of(most_ns) : Value::of(kernel.time.mean_ns);
+}
+
 void add_timing(std::vector<Field>& fields) {
   const FieldGroup add(fields, Capture::kCuda, Place::kSelf), of_stages(fields, Capture::kStages, Place::kSelf);
   add.text("name", "demangled, with template arguments", [](const Subject& s) { return Value::of_text(s.kernel().name); });
@@ -146,6 +154,7 @@ void add_timing(std::vector<Field>& fields) {
   add("mean_time", Unit::kTime, "of one execution", time<&TimeSummary::mean_ns>);
   add("median_time", Unit::kTime, "of one execution", time<&TimeSummary::median_ns>);
   add("p99_time", Unit::kTime, "of one execution, from 100 executions on", time<&TimeSummary::p99>);
+  add("stage_mean_time", Unit::kTime, "of one execution, in the stage in which they take the longest", stage_mean);
   add("min_time", Unit::kTime, "of one execution", time<&TimeSummary::min_ns>);
   add("max_time", Unit::kTime, "of one execution", time<&TimeSummary::max_ns>);
   add("gpu_share", Unit::kShare,

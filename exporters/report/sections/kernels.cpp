@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::size_t kTextKernels = 15, kTextCalls = 10, kMostCalls = 200;
 
+// Of its GPU: ranks have windows of their own.
+double windows_of(const StageEntry& stage, std::int32_t device) {
+  std::uint64_t windows = 0;
+  for (const StageDevice& gpu : stage.devices) windows += gpu.device == device ? gpu.windows : 0;
+  return static_cast<double>(windows > 0 ? windows : stage.wall.count);
+}
+
 // A kernel's time in µs, or its launches, in one step: a window of the stage that step_stage() names, or a token of it.
 enum class PerStep : bool { kTime, kCalls };
 ColumnOf<KernelRow> step_column(const StageEntry* stage, Column head, PerStep what, bool per_token) {
@@ -22,7 +29,7 @@ ColumnOf<KernelRow> step_column(const StageEntry* stage, Column head, PerStep wh
             if (launches == nullptr || !(tokens > 0)) return kNoValue;
             const double sum =
                 what == PerStep::kTime ? static_cast<double>(launches->total_ns) / 1e3 : static_cast<double>(launches->calls);
-            const double each = sum / static_cast<double>(stage->wall.count) / tokens;
+            const double each = sum / windows_of(*stage, row.kernel.device) / tokens;
             return {fmt::format("{:.{}f}", each, per_token ? 3 : 2), each};
           }};
 }

@@ -77,6 +77,19 @@ TEST_CASE("kernel rows have times per step and per token, with warm-up left out,
   CHECK(has(page, "<summary><code>gemm 64x8x64 (nvjet sm90)</code></summary>"));
 }
 
+TEST_CASE("a kernel's time per step is that of the steps of its GPU, where each rank has steps of its own") {
+  nl::Run run = two_steps();
+  for (nl::StageEntry& stage : run.stages)
+    for (const std::int32_t device : {0, 1}) {
+      nl::StageDevice& gpu = stage.devices.emplace_back();
+      gpu.device = device;
+      gpu.pid = 100 + static_cast<std::uint32_t>(device);
+      gpu.windows = stage.wall.count / 2;
+    }
+  const std::string page = nl::exporters::html::blocks_markup(rep::kernels(run).blocks);
+  CHECK(has(page, "data-v=\"60\">60.00</td><td class=\"n\" data-v=\"4\">4.00</td><td class=\"n\" data-v=\"15\">15.000</td>"));
+}
+
 TEST_CASE("CUDA calls are a table of their own") {
   nl::Run run;
   CHECK(rep::api(run).blocks.empty());

@@ -24,6 +24,7 @@ struct DetailLane {
   std::int32_t device = 0;   // of GPU work,
   std::uint32_t stream = 0;  // of a lane of the GPU
   bool stages = false;       // its ranges are those of stages
+  bool bands = false;        // collectives over all ranks, of no process
 };
 
 // A GPU as one process uses it. Each has its own budgets.

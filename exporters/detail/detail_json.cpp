@@ -183,6 +183,7 @@ class DetailWriter {
       out_.text("kind", key_of(lane.kind));
       out_.text("title", lane.title);
       if (lane.stages) out_.flag("stages", true);
+      if (lane.bands) out_.flag("bands", true);
       out_.number("pid", lane.pid);
       if (lane.kind == LaneKind::kGpu) {
         out_.number("device", lane.device);

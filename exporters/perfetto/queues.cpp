@@ -5,6 +5,7 @@
 
 #include "exporters/perfetto/lanes.h"
 #include "exporters/perfetto/parts.h"
+#include "model/rank_titles.h"
 
 namespace nl::exporters::perfetto {
 namespace {
@@ -144,7 +145,8 @@ class Queues {
   Track make_track(std::uint32_t index, std::size_t lane) {
     const Queue& queue = trace_.queues[index];
     std::string process;
-    if (queue.process < trace_.processes.size())
+    if (const std::string rank = rank_title(trace_, queue.process); !rank.empty()) process = fmt::format(" ({})", rank);
+    else if (queue.process < trace_.processes.size())
       process = fmt::format(" ({} {})", trace_.processes[queue.process].name.empty() ? "process" : trace_.processes[queue.process].name,
                             trace_.processes[queue.process].pid);
     const std::string more = lane == 0 ? "" : fmt::format(" {}", lane + 1);

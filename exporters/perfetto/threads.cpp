@@ -5,6 +5,7 @@
 
 #include "exporters/perfetto/lanes.h"
 #include "exporters/perfetto/parts.h"
+#include "model/rank_titles.h"
 
 namespace nl::exporters::perfetto {
 namespace {
@@ -13,8 +14,9 @@ class Threads {
  public:
   explicit Threads(Writing& to) : to_(to), tracks_(to.trace.threads.size()) {
     for (std::size_t i = 0; i < to.trace.processes.size(); ++i) {
-      const auto& process = to.trace.processes[i];
-      to.packets.process(pid_of(static_cast<std::uint32_t>(i)), process.name.empty() ? "process" : process.name);
+      const std::string &name = to.trace.processes[i].name, rank = rank_title(to.trace, static_cast<std::uint32_t>(i));
+      const std::string title = name.empty() ? "process" : name;
+      to.packets.process(pid_of(static_cast<std::uint32_t>(i)), rank.empty() ? title : fmt::format("{} · {}", rank, title));
     }
   }
 

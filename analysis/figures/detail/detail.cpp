@@ -8,6 +8,7 @@
 #include "analysis/account/peer_waits.h"
 #include "analysis/figures/detail/bin_recorder.h"
 #include "analysis/figures/detail/buckets.h"
+#include "analysis/figures/detail/collective_bands.h"
 #include "analysis/figures/detail/exact_windows.h"
 #include "analysis/figures/detail/lane_table.h"
 #include "analysis/figures/detail/slice_tables.h"
@@ -16,6 +17,7 @@
 #include "analysis/trace/gpu_lanes.h"
 #include "analysis/trace/gpu_order.h"
 #include "analysis/trace/work_origin.h"
+#include "model/rank_titles.h"
 
 namespace nl::analysis {
 namespace {
@@ -39,7 +41,7 @@ std::string device_title(const Trace& trace, const GpuLane& lane) {
   std::string title = fmt::format("GPU {}", lane.device);
   for (const Device& device : trace.devices)
     if (device.id == lane.device && !device.name.empty()) title += fmt::format(" ({})", device.name);
-  return trace.processes.size() > 1 ? fmt::format("{} of process {}", title, lane.pid) : title;
+  return trace.processes.size() > 1 ? fmt::format("{} of {}", title, rank_or_process(trace, lane.process)) : title;
 }
 
 // Where the parts of the detail are collected.
@@ -161,6 +163,19 @@ void add_host_slices(const DetailParts& parts) {
   parts.slices.end_calls();
 }
 
+void add_bands(const DetailParts& parts, const std::vector<CollectiveBand>& bands) {
+  const auto add = [&](std::uint32_t lane, Ns start_ns, Ns end_ns, const std::string& name) {
+    if (lane == kNone) return;
+    const DetailSlice slice{start_ns, end_ns - start_ns, parts.names.of(name)};
+    parts.filling.add(lane, start_ns, end_ns, slice.name);
+    parts.slices.add(lane, slice);
+  };
+  for (const CollectiveBand& band : bands) {
+    add(parts.lanes.of_band(band.level), band.start_ns, band.end_ns, band.name);
+    if (!band.awaited.empty()) add(parts.lanes.of_band_waits(band.level), band.start_ns, band.all_there_ns, band.awaited);
+  }
+}
+
 class DetailMaker {
  public:
   DetailMaker(StagedTrace staged, const CaptureSpan& capture, const Spans& cited, const DetailLimits& limits)
@@ -172,7 +187,10 @@ class DetailMaker {
   }
 
   Detail make() {
-    const LaneTable lanes(trace_, stages_);
+    const std::vector<CollectiveBand> bands = collective_bands(trace_);
+    std::uint32_t levels = 0;
+    for (const CollectiveBand& band : bands) levels = std::max(levels, band.level + 1);
+    const LaneTable lanes(trace_, stages_, levels);
     const Buckets buckets(capture_, buckets_for(lanes.lanes().size(), limits_.buckets));
     NameTable names(trace_);
     Origins origins(trace_, lanes.ranges_by_start());
@@ -181,6 +199,7 @@ class DetailMaker {
     LaneFilling filling(buckets, lanes.lanes().size());
     SliceCollector slices(exact_, lanes.lanes().size());
     const DetailParts parts{trace_, launches, other_calls, lanes, names, origins, sites, filling, slices};
+    add_bands(parts, bands);
     add_host_slices(parts);
     add_gpu(parts, buckets);
     detail_.overview.bucket_ns = buckets.length_ns();

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "analysis/trace/gpu_order.h"
+#include "model/rank_titles.h"
 
 namespace nl::analysis {
 namespace {
@@ -42,7 +43,8 @@ std::string thread_title(const Trace& trace, std::uint32_t index) {
   const Thread& thread = trace.threads[index];
   const Process* process = thread.process < trace.processes.size() ? &trace.processes[thread.process] : nullptr;
   std::string title(process != nullptr ? file_name_of(process->name) : "");
-  if (process != nullptr && (title.empty() || trace.processes.size() > 1))
+  if (const std::string rank = rank_title(trace, thread.process); !rank.empty()) title = rank;
+  else if (process != nullptr && (title.empty() || trace.processes.size() > 1))
     title += fmt::format("{}process {}", title.empty() ? "" : " ", process->pid);
   const bool main = process != nullptr && process->pid == thread.tid;
   title += fmt::format("{}{}thread {}", title.empty() ? "" : " ", main ? "main " : "", thread.tid);
@@ -51,9 +53,10 @@ std::string thread_title(const Trace& trace, std::uint32_t index) {
   return title;
 }
 
-LaneTable::LaneTable(const Trace& trace, const StageTable& stages)
+LaneTable::LaneTable(const Trace& trace, const StageTable& stages, std::uint32_t band_levels)
     : trace_(trace), order_(sorted_ranges(trace)), range_lanes_(trace.ranges.size(), kNone), call_lanes_(trace.threads.size(), kNone),
       queue_lanes_(trace.queues.size(), kNone) {
+  add_bands(band_levels);
   std::vector<std::vector<std::uint32_t>> ranges(trace.threads.size());
   std::vector<bool> staged(trace.threads.size(), false);
   for (const std::uint32_t i : order_) {
@@ -71,6 +74,18 @@ LaneTable::LaneTable(const Trace& trace, const StageTable& stages)
       }
   add_queues();
   leave_out_smallest();
+}
+
+void LaneTable::add_bands(std::uint32_t levels) {
+  for (std::uint32_t level = 0; level < levels; ++level) {
+    const std::string which = level == 0 ? "" : fmt::format(", level {}", level + 1);
+    for (auto& [lanes, title] :
+         {std::pair(&band_lanes_, "Collectives of the ranks"), std::pair(&wait_lanes_, "Waiting for the last rank")}) {
+      lanes->push_back(static_cast<std::uint32_t>(lanes_.size()));
+      lanes_.push_back({LaneKind::kRanges, title + which, 0, 0, 0, 0, false, true});
+      slices_.push_back(0);
+    }
+  }
 }
 
 void LaneTable::add_thread(std::uint32_t thread, const StageTable& stages, const std::vector<std::uint32_t>& ranges, bool calls) {
@@ -128,7 +143,7 @@ void LaneTable::add_queues() {
     const Queue& queue = trace_.queues[i];
     const char* what = content.copies == 0 ? "kernels" : content.kernels == 0 ? "copies" : "kernels and copies";
     const std::uint32_t pid = queue.process < trace_.processes.size() ? trace_.processes[queue.process].pid : 0;
-    const std::string owner = trace_.processes.size() > 1 ? fmt::format(" of process {}", pid) : "";
+    const std::string owner = trace_.processes.size() > 1 ? " of " + rank_or_process(trace_, queue.process) : "";
     queue_lanes_[i] = static_cast<std::uint32_t>(lanes_.size());
     lanes_.push_back({LaneKind::kGpu, fmt::format("GPU {} stream {}{}: {}", queue.device, queue.stream, owner, what), pid, 0, queue.device,
                       queue.stream});
@@ -140,7 +155,8 @@ void LaneTable::leave_out_smallest() {
   if (lanes_.size() <= kMostDetailLanes) return;
   std::vector<std::uint32_t> order(lanes_.size());
   std::iota(order.begin(), order.end(), 0u);
-  const auto stays = [&](std::uint32_t lane) { return lanes_[lane].stages || lanes_[lane].kind == LaneKind::kGpu; };
+  const auto bands = static_cast<std::uint32_t>(band_lanes_.size() + wait_lanes_.size());  // they come first
+  const auto stays = [&](std::uint32_t lane) { return lane < bands || lanes_[lane].stages || lanes_[lane].kind == LaneKind::kGpu; };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return std::tuple(stays(b), slices_[b]) < std::tuple(stays(a), slices_[a]); });
   std::vector<bool> kept(lanes_.size(), false);
@@ -157,7 +173,7 @@ void LaneTable::leave_out_smallest() {
     lanes.push_back(std::move(lanes_[i]));
   }
   lanes_ = std::move(lanes);
-  for (auto* table : {&range_lanes_, &call_lanes_, &queue_lanes_})
+  for (auto* table : {&range_lanes_, &call_lanes_, &queue_lanes_, &band_lanes_, &wait_lanes_})
     for (std::uint32_t& lane : *table)
       if (lane != kNone) lane = moved[lane];
 }

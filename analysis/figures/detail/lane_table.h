@@ -13,24 +13,28 @@ namespace nl::analysis {
 // "python main thread 973", "process 812 thread 973"
 std::string thread_title(const Trace& trace, std::uint32_t thread);
 
-// The lanes of the whole capture: of each thread its stages and its other ranges, nested ones below each other, then its
+// The lanes of the whole capture: those of the collectives of ranks, and of who is waited for in them; of each thread its stages and its other ranges, nested ones below each other, then its
 // CUDA calls; then the GPUs' streams. Threads with stages come first. Where there are too many, lanes of stages and streams stay, and of
 // the others those with most in them.
 class LaneTable {
  public:
-  LaneTable(const Trace& trace, const StageTable& stages);
+  // `band_levels`: lanes of the collectives of ranks.
+  LaneTable(const Trace& trace, const StageTable& stages, std::uint32_t band_levels = 0);
 
   const std::vector<DetailLane>& lanes() const { return lanes_; }
   // kNone: there are too many lanes, and this one is not shown.
   std::uint32_t of_range(std::uint32_t range) const { return range_lanes_[range]; }
   std::uint32_t of_calls(std::uint32_t thread) const { return call_lanes_[thread]; }
   std::uint32_t of_queue(std::uint64_t queue) const { return queue < queue_lanes_.size() ? queue_lanes_[queue] : kNone; }
+  std::uint32_t of_band(std::uint32_t level) const { return band_lanes_[level]; }
+  std::uint32_t of_band_waits(std::uint32_t level) const { return wait_lanes_[level]; }
   std::uint64_t lanes_left_out() const { return lanes_left_out_; }
   std::uint64_t slices_left_out() const { return slices_left_out_; }
   // All ranges by start, longest first.
   const std::vector<std::uint32_t>& ranges_by_start() const { return order_; }
 
  private:
+  void add_bands(std::uint32_t levels);
   void add_thread(std::uint32_t thread, const StageTable& stages, const std::vector<std::uint32_t>& ranges, bool calls);
   void place_ranges(std::uint32_t thread, const StageTable& stages, const std::vector<std::uint32_t>& ranges, bool staged);
   void add_queues();
@@ -40,7 +44,7 @@ class LaneTable {
   std::vector<std::uint32_t> order_;
   std::vector<DetailLane> lanes_;
   std::vector<std::uint64_t> slices_;  // by lane
-  std::vector<std::uint32_t> range_lanes_, call_lanes_, queue_lanes_;
+  std::vector<std::uint32_t> range_lanes_, call_lanes_, queue_lanes_, band_lanes_, wait_lanes_;
   std::uint64_t lanes_left_out_ = 0, slices_left_out_ = 0;
 };
 

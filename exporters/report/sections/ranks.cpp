@@ -89,16 +89,17 @@ std::string straggler_sentence(const Run& run) {
                      cause.empty() ? "" : ": " + cause);
 }
 
-// Of warm-up, and of what lies between steps: where one rank compiles, the others wait.
+// Of warm-up, and of what lies between steps, where that is more: while one rank compiles, the others wait.
 std::string outside_sentence(const Run& run) {
-  Ns outside_ns = 0, most_ns = 0;
+  Ns outside_ns = 0, most_ns = 0, in_steps_ns = 0;
   const RankEntry* latest = nullptr;
   for (const RankEntry& rank : run.ranks) {
     const Ns late_ns = rank.step_lateness ? rank.lateness.late_ns - rank.step_lateness->late_ns : 0;
     outside_ns += late_ns;
+    in_steps_ns += judged_lateness(rank).late_ns;
     if (late_ns > most_ns) most_ns = late_ns, latest = &rank;
   }
-  if (latest == nullptr) return {};
+  if (latest == nullptr || outside_ns <= in_steps_ns) return {};
   const std::string cause = cause_text(latest->lateness);
   return fmt::format("Outside of the steps, warm-up included, ranks came {} after all others, {} of it {}{}.",
                      time_text(static_cast<double>(outside_ns)),

@@ -16,7 +16,7 @@ export function device_of(detail, lane) {
 /** @param {Detail} detail */
 export function lane_entries(detail) {
   /** @type {LaneEntry[]} */
-  const all = detail.lanes.map(({ kind, title, stages, place }, lane) => ({ kind, title, lane, device: kind === "bins" && place !== undefined ? place : -1, stages }));
+  const all = detail.lanes.map(({ kind, title, stages, bands, place }, lane) => ({ kind, title, lane, device: kind === "bins" && place !== undefined ? place : -1, stages, bands }));
   /** @param {LaneKind} kind */
   const of_kind = kind => all.filter(entry => entry.kind === kind);
   const streams = of_kind("gpu"), out = [...of_kind("ranges"), ...of_kind("samples"), ...of_kind("api")];
@@ -33,14 +33,14 @@ function works(detail, lane) {
   return detail.lanes.some(each => each.tid === tid && each.pid === pid && (each.stages || each.kind === "api"));
 }
 
-// The emptiest lanes are hidden where there are more than `limit`; stages, streams and budgets never are.
+// The emptiest lanes are hidden where there are more than `limit`; stages, collectives of ranks, streams and budgets never are.
 /** @param {Detail} detail @param {LaneEntry[]} entries @param {number} limit */
 export function busiest_entries(detail, entries, limit) {
   if (entries.length <= limit) return entries;
   /** @param {LaneEntry} entry */
   const busy = entry => {
     const buckets = detail.lane_buckets.get(entry.lane);
-    if (entry.kind === "bins" || entry.kind === "gpu" || entry.stages || entry.pinned) return Infinity;
+    if (entry.kind === "bins" || entry.kind === "gpu" || entry.stages || entry.bands || entry.pinned) return Infinity;
     if (entry.kind === "samples") return works(detail, entry.lane) ? Infinity : 0;
     return buckets ? buckets.busy.reduce((sum, ns) => sum + ns, 0) : 0;
   };

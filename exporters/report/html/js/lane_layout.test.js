@@ -27,13 +27,14 @@ test("a device without a budget has no lane for it, and streams of unknown devic
   assert.deepEqual(lane_entries(new Detail(data)).map(entry => entry.lane), [2, 0, 3, 1]);
 });
 
-test("the emptiest lanes give way; stages, streams and budgets stay", () => {
+test("the emptiest lanes give way; stages, collectives of ranks, streams and budgets stay", () => {
   const detail = { lane_buckets: new Map([[0, { busy: [5, 5] }], [1, { busy: [1] }]]) };
-  const entry = (lane, kind, stages) => ({ lane, kind, stages });
+  const entry = (lane, kind, stages, bands) => ({ lane, kind, stages, bands });
   const entries = [entry(0, "api"), entry(1, "api"), entry(2, "gpu"), entry(3, "ranges", true), entry(-1, "bins"), entry(4, "ranges")];
   assert.deepEqual(busiest_entries(detail, entries, 10), entries);
   assert.deepEqual(busiest_entries(detail, entries, 4).map(each => each.lane), [0, 2, 3, -1]);
   assert.deepEqual(busiest_entries(detail, entries, 1).map(each => each.lane), [2, 3, -1]);
+  assert.deepEqual(busiest_entries(detail, [entry(5, "ranges", false, true), ...entries], 1).map(each => each.lane), [5, 2, 3, -1]);
 });
 
 test("lanes stand below each other; one with nested ranges has a row for each", () => {

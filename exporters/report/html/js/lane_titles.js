@@ -3,7 +3,7 @@ import { announce, button, make } from "./dom.js";
 
 export const kTitleKeysText = "Enter folds the lane, P pins it to the top, Alt with up and down moves it.";
 
-const kTellsWhose = ["process", "main", "thread"];
+const kTellsWhose = ["process", "main", "thread", "rank"];
 
 // What is the same in all titles of threads says nothing: the name of the one program.
 /** @param {LaneInfo[]} lanes */

@@ -7,6 +7,7 @@ interface LaneInfo {
   kind: LaneKind;
   title: string;
   stages?: boolean;
+  bands?: boolean;
   pid?: number;
   tid?: number;
   device?: number;
@@ -273,6 +274,7 @@ interface LaneEntry {
   lane: number;
   device: number;
   stages?: boolean;
+  bands?: boolean;
   folded?: boolean;
   pinned?: boolean;
 }

@@ -57,6 +57,14 @@ TEST_CASE("ranks: what they are late to in their steps is told apart from warm-u
           "waited for its program, in tokenize)."));
 }
 
+TEST_CASE("ranks: what is late outside of the steps is not told where it is less") {
+  Run run;
+  run.ranks = {late_rank(0, 0, 1'000'000), late_rank(1, 0, 900'000)};
+  run.ranks[0].step_lateness = {180, 10, 0, 1000, 0, 0, "", ""};
+  run.ranks[1].step_lateness = {180, 40, 1'000'000, 1000, 100'000, 900'000, "gemm", "save"};
+  CHECK_FALSE(has(rank_page(run), "Outside of the steps"));
+}
+
 TEST_CASE("ranks: the matrix says who was late in which step, and whether always the same one") {
   Run run;
   run.ranks = {late_rank(0, 10'000, 0), late_rank(1, 100'000, 900'000)};

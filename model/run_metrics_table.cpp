@@ -95,6 +95,19 @@ Figure stage_kernels(Of of) {
   return calls ? ratio(static_cast<double>(*calls), static_cast<double>(of.stage->wall.count)) : std::nullopt;
 }
 
+// Of a window of the stage that is the ranks' step: the mean over the ranks.
+template <auto Part>
+Figure rank_part(Of of) {
+  if (of.run.rank_matrix.stage.empty() || of.run.rank_matrix.stage != of.stage->name) return std::nullopt;
+  double part = 0, wall = 0;
+  for (const RankEntry& rank : of.run.ranks) {
+    part += static_cast<double>(rank.budget.*Part);
+    wall += static_cast<double>(rank.budget.wall_ns);
+  }
+  const Figure share = ratio(part, wall);
+  return share ? Figure(*share * of.stage->wall.mean_ns) : std::nullopt;
+}
+
 template <auto Member>
 Figure kernel_call(Of of) {
   return of.kernel->time.count > 0 ? Figure(of.kernel->time.*Member) : std::nullopt;
@@ -250,6 +263,12 @@ constexpr auto kTable = [] {
       bin_row("launch_starved_ms", "Launch-starved", bin<&Budget::launch_starved_ns>),
       bin_row("launch_latency_ms", "Launch latency", bin<&Budget::launch_latency_ns>),
       bin_row("other_host_ms", "Other host work", bin<&Budget::other_host_ns>),
+      Row(kStage, "rank_wait_ms", "Waiting for other ranks", kMs, kLower, kTraced, kCuda, kSelf,
+          "of a window: the last rank has not come to a collective, and nothing is computed, the mean over the ranks",
+          rank_part<&RankBudget::wait_ns>, {.compare = "rank_wait"}),
+      Row(kStage, "rank_exchange_ms", "Exchange between ranks", kMs, kLower, kTraced, kCuda, kSelf,
+          "of a window: all ranks have come to a collective, and nothing is computed, the mean over the ranks",
+          rank_part<&RankBudget::exchange_ns>, {.compare = "rank_exchange"}),
       Row(kStage, "gpu_busy_share", "GPU busy", kShare, kHigher, kTraced, kCuda, kSelf, "of a window: the GPU works", stage_busy_share),
       Row(kStage, "kernels", "Kernels", kCount, kLower, kTraced, kCuda, kSelf, "launched by a window", stage_kernels),
       Row(kStage, "tokens_per_s", "Tokens per second", kTokensPerSecond, kHigher, kTraced, kModel, kSelf, "tokens of a window ÷ its time",

@@ -295,3 +295,25 @@ TEST_CASE("run metrics: a key tells its unit and which way is better, whatever t
   CHECK(nl::find_metric("stage.decode") == nullptr);
   CHECK(nl::find_metric("") == nullptr);
 }
+
+TEST_CASE("what ranks wait and exchange is a figure of the stage that is their step") {
+  Run run;
+  for (const char* name : {"decode", "decode_step"}) {
+    StageEntry& stage = run.stages.emplace_back();
+    stage.name = name;
+    stage.wall.count = 10;
+    stage.wall.mean_ns = 2'000'000;
+  }
+  const RunMetricInfo* wait = find_compared("rank_wait");
+  const RunMetricInfo* exchange = find_compared("rank_exchange");
+  REQUIRE(wait);
+  REQUIRE(exchange);
+  CHECK_FALSE(wait->read({run, &run.stages[1]}));
+  run.rank_matrix.stage = "decode_step";
+  run.ranks.resize(2);
+  run.ranks[0].budget = {.wall_ns = 1000, .compute_ns = 500, .exchange_ns = 100, .wait_ns = 0};
+  run.ranks[1].budget = {.wall_ns = 1000, .compute_ns = 500, .exchange_ns = 100, .wait_ns = 400};
+  CHECK(*wait->read({run, &run.stages[1]}) == Approx(400'000));
+  CHECK(*exchange->read({run, &run.stages[1]}) == Approx(200'000));
+  CHECK_FALSE(wait->read({run, &run.stages[0]}));
+}

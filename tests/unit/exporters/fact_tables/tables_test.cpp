@@ -65,6 +65,7 @@ TEST_CASE("fact tables: every value fits the type of its column, and no column i
   full.provenance.captured_at = "2026-11-15T02:18:08Z";
   full.model.attributes["decode_tokens"] = "16";
   full.ranks.at(0).pids.push_back(full.communication.at(0).pid);
+  full.rank_matrix.stage = full.stages.at(0).name;  // whose windows are the ranks' steps
   for (const char* program : {"python", "torch", "cuda_runtime"}) full.software.versions[program] = "1.2";
   for (const Table& table : tables())
     for (const Column& column : table.columns) {

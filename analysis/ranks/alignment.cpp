@@ -18,6 +18,7 @@ constexpr Ns kSeedError = 5'000'000'000;  // clocks of the day are nearer than t
 constexpr std::size_t kMostShifts = 50'000;
 constexpr double kJointNs = 50'000;  // members of a collective leave it within this: 1 sigma
 constexpr double kAsGood = 1.5;
+constexpr double kMostDrift = 1e-3;  // oscillators of computers differ by 0.2 thousandths at the most
 
 struct Overlap {
   std::size_t first = 0, count = 0;  // of the first track
@@ -111,6 +112,9 @@ RobustLine clock_line(const std::vector<EndPair>& ends) {
   return line;
 }
 
+// False: what looks like a drift is another pace of other collectives.
+bool is_clock(const RobustLine& line) { return std::abs(line.slope) - 4 * line.slope_error <= kMostDrift; }
+
 struct Candidate {
   std::ptrdiff_t shift = 0;
   double residual = 0, offset = 0;
@@ -123,6 +127,7 @@ std::optional<Candidate> try_shift(const Track& first, const Track& second, std:
   const auto ends = ends_of(first, second, shift, by, kTriedPairs);
   if (ends.size() < kFewestPairs) return std::nullopt;
   const RobustLine line = line_through(ends, nullptr, 0);
+  if (!is_clock(line)) return std::nullopt;
   return Candidate{shift, line.residual, line.at_first};
 }
 
@@ -154,9 +159,10 @@ std::pair<Candidate, bool> choose(const std::vector<Candidate>& candidates, bool
   return {chosen, ambiguous};
 }
 
-Alignment fitted(const Track& first, const Track& second, std::ptrdiff_t shift, Leaving by, bool ambiguous) {
+std::optional<Alignment> fitted(const Track& first, const Track& second, std::ptrdiff_t shift, Leaving by, bool ambiguous) {
   const auto ends = ends_of(first, second, shift, by, 0);
   const RobustLine line = clock_line(ends);
+  if (!is_clock(line)) return std::nullopt;
   const Ns from_ns = partner(second, overlap_of(first, second, shift).first, shift).end_ns;
   Alignment alignment{shift, ends.size(), {}, line.slope_error, line.residual, line.residual_max, ambiguous};
   alignment.clock = {from_ns + static_cast<Ns>(line.first_x), static_cast<Ns>(std::llround(line.at_first)), line.slope};

@@ -139,6 +139,18 @@ TEST_CASE("Captures of other collectives, or without any, have no common clock",
   CHECK(fit_clocks({}, 2, true)[1].by == RankClock::kNone);
 }
 
+TEST_CASE("Groups that go at another pace are not taken for clocks that do", "[ranks]") {
+  PlantedRun run(11);
+  const std::vector<PlantedClock> clocks = {{0, 0}, {40'000, 20e-6}, {-30'000, 0}, {10'000, -15e-6}};
+  run.add_group({0, 1}, clocks, 300, 1'000'000, 3'000);
+  run.add_group({2, 3}, clocks, 300, 1'400'000, 3'000);  // the same calls, each a little later
+  const auto fitted = fit_clocks(run.tracks(), 4, true);
+  CHECK(fitted[1].by == RankClock::kCollectives);
+  CHECK(fitted[1].residual_ns < 10'000);
+  CHECK(fitted[2].by == RankClock::kNone);
+  CHECK(fitted[3].by == RankClock::kNone);
+}
+
 TEST_CASE("A thousand ranks are put on one clock", "[ranks]") {
   std::vector<PlantedClock> clocks;
   std::vector<std::uint32_t> members;

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "model/run_metrics.h"
 #include "model/words.h"
@@ -115,47 +116,50 @@ WorkingKernels measured_kernels(const Run& run, const std::vector<KernelEntry>& 
   const auto outermost = outermost_stages(kernels);
   WorkingKernels out;
   out.measured = true;
-  std::set<std::string_view> left_out;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (kernels[i].measured.empty()) {
-      left_out.insert(kernels[i].name);
-      out.left_out_ns += kernels[i].time.total_ns;
-    } else {
-      out.list.push_back(measured_part(kernels, i, outermost));
-    }
-  }
+  std::unordered_map<std::string_view, Ns> left_out;
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    if (kernels[i].measured.empty()) left_out[kernels[i].name] += kernels[i].time.total_ns;
+    else out.list.push_back(measured_part(kernels, i, outermost));
   for (const WorkingKernel& each : out.list) left_out.erase(kernels[each.index].name);
   out.left_out = left_out.size();
+  for (const auto& [name, time_ns] : left_out) out.left_out_ns += time_ns;
   std::stable_sort(out.list.begin(), out.list.end(), [](const WorkingKernel& a, const WorkingKernel& b) { return a.time_ns > b.time_ns; });
   share_out(run, out.list);
   return out;
 }
 
-// Ranks run the same kernels, each on a GPU of its own. `list`: the most time first.
+// Ranks run the same kernels, each on a GPU of its own. One whose counters were measured has a row of its own where it takes much less than the
+// others: a row tells of the GPU that takes the longest.
 void merge_gpus(const Run& run, std::vector<WorkingKernel>& list) {
+  constexpr double kAbout = 0.8;
   std::map<std::int32_t, std::string_view> models;
   for (const Device& device : run.hardware.gpus) models.emplace(device.id, device.name);
-  std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;  // by name and model
+  std::unordered_map<std::string_view, std::vector<std::size_t>> places;  // by name: one for each model
   std::vector<WorkingKernel> merged;
+  const auto kernel_of = [&](const WorkingKernel& each) -> const KernelEntry& { return (*run.kernels)[each.index]; };
   for (WorkingKernel& each : list) {
-    const KernelEntry& kernel = (*run.kernels)[each.index];
+    const KernelEntry& kernel = kernel_of(each);
     each.least_ns = each.most_ns = each.time_ns;
-    const auto [place, first] = places.emplace(std::pair(std::string_view(kernel.name), models[kernel.device]), merged.size());
-    if (first) {
+    std::vector<std::size_t>& known = places[kernel.name];
+    const auto place = std::find_if(known.begin(), known.end(), [&](std::size_t i) {
+      const std::int32_t device = kernel_of(merged[i]).device;
+      return device != kernel.device && models[device] == models[kernel.device];
+    });
+    const bool counted = place != known.end() && !kernel.ncu.empty() && kernel_of(merged[*place]).ncu.empty();
+    const bool about = place != known.end() && static_cast<double>(each.time_ns) >= kAbout * static_cast<double>(merged[*place].most_ns);
+    if (place == known.end() || (counted && !about)) {
+      known.push_back(merged.size());
       merged.push_back(each);
       continue;
     }
-    WorkingKernel& kept = merged[place->second];
-    if (kernel.device == (*run.kernels)[kept.index].device) {  // a name that a file has twice
-      merged.push_back(each);
-      continue;
-    }
+    WorkingKernel& kept = merged[*place];
     const WorkingKernel before = kept;
-    if ((*run.kernels)[kept.index].ncu.empty() && !kernel.ncu.empty()) kept = each;
+    if (counted) kept = each;
     kept.gpus = before.gpus + 1;
     kept.most_ns = before.most_ns;
     kept.least_ns = each.time_ns;
   }
+  std::stable_sort(merged.begin(), merged.end(), [](const WorkingKernel& a, const WorkingKernel& b) { return a.time_ns > b.time_ns; });
   list = std::move(merged);
 }
 

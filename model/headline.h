@@ -76,8 +76,8 @@ struct WorkingKernel {
   Ns least_ns = 0, most_ns = 0;  // and what it takes on them
 };
 
-// The kernels of the measured windows, each once: of GPUs that are alike, the entry of the one whose counters were measured, else of the one
-// on which it takes the longest. What a program runs once, while it starts and warms up, does not belong to a step, however
+// The kernels of the measured windows, each once: of GPUs that are alike, the entry of the one on which it takes the longest, or about as long and
+// its counters were measured. What a program runs once, while it starts and warms up, does not belong to a step, however
 // long it takes.
 struct WorkingKernels {
   std::vector<WorkingKernel> list;  // the most time first

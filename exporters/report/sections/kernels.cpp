@@ -180,8 +180,8 @@ Section kernels(const Run& run) {
         order, by);
   if (runs_on_several(working))
     text +=
-        " What several GPUs that are alike run has one row: that of the GPU whose counters were measured, else of the one that takes the "
-        "longest.";
+        " What several GPUs that are alike run has one row: that of the GPU on which it takes the longest, or about as long and its "
+        "counters were measured.";
   Table table = kernel_table(run, working.list);
   if (working.list.size() > kTextKernels) table.text_note = plural(working.list.size(), "kernel") + " in all.";
   out.blocks = {Paragraph{text}};

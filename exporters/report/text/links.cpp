@@ -65,11 +65,13 @@ std::string link_to_section(const Run& run, std::string_view pointer) {
 std::optional<std::size_t> row_of(const Run& run, std::size_t kernel) {
   if (!run.kernels || kernel >= run.kernels->size()) return std::nullopt;
   const KernelEntry& wanted = (*run.kernels)[kernel];
+  std::optional<std::size_t> other;
   for (const WorkingKernel& each : listed_kernels(run)) {
     const KernelEntry& shown = (*run.kernels)[each.index];
-    if (each.index == kernel || (each.gpus > 1 && shown.name == wanted.name && shown.device != wanted.device)) return each.index;
+    if (each.index == kernel) return kernel;
+    if (!other && each.gpus > 1 && shown.name == wanted.name && shown.device != wanted.device) other = each.index;
   }
-  return std::nullopt;
+  return other;
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ TEST_CASE("a kernel that several GPUs run is one, and tells what it takes on eac
   run.kernels.emplace();
   run.kernels->push_back(kernel("gemm", 900, {}, {{"decode", 900, 10}}, 1));
   run.kernels->push_back(kernel("gemm", 800, {}, {{"decode", 800, 10}}, 2));
-  run.kernels->push_back(kernel("gemm", 700, {}, {{"decode", 700, 10}}, 0));
+  run.kernels->push_back(kernel("gemm", 750, {}, {{"decode", 750, 10}}, 0));
   run.kernels->push_back(kernel("norm", 100, {}, {{"decode", 100, 10}}, 0));
   run.kernels->push_back(kernel("norm", 60, {}, {}, 1));  // in warm-up only, there
   run.kernels->push_back(kernel("load", 50, {}, {}, 0));
@@ -113,17 +113,26 @@ TEST_CASE("a kernel that several GPUs run is one, and tells what it takes on eac
   REQUIRE(working.list.size() == 3);
   CHECK(working.list[0].index == 0);
   CHECK(working.list[0].gpus == 2);
-  CHECK(working.list[0].least_ns == 700);
+  CHECK(working.list[0].least_ns == 750);
   CHECK(working.list[0].most_ns == 900);
   CHECK(working.list[1].index == 1);  // of another model
   CHECK(working.list[1].gpus == 1);
   CHECK(working.list[2].gpus == 1);
   CHECK(working.left_out == 1);
+  CHECK(working.left_out_ns == 100);  // of what is left out
 
   run.kernels->at(2).ncu.emplace_back();
   working = working_kernels(run);
-  CHECK(working.list[0].index == 2);  // whose counters are known
-  CHECK(working.list[0].time_ns == 700);
-  CHECK(working.list[0].gpus == 2);
-  CHECK(working.list[0].most_ns == 900);
+  CHECK(working.list[0].index == 1);
+  CHECK(working.list[1].index == 2);  // whose counters are known; the most time comes first still
+  CHECK(working.list[1].time_ns == 750);
+  CHECK(working.list[1].gpus == 2);
+  CHECK(working.list[1].most_ns == 900);
+
+  run.kernels->at(2).measured[0].total_ns = run.kernels->at(2).time.total_ns = 90;  // far from what the other takes
+  working = working_kernels(run);
+  REQUIRE(working.list.size() == 4);
+  CHECK(working.list[0].index == 0);
+  CHECK(working.list[0].gpus == 1);
+  CHECK(working.list[3].index == 2);
 }

@@ -163,14 +163,14 @@ void add_host_slices(const DetailParts& parts) {
   parts.slices.end_calls();
 }
 
-void add_bands(const DetailParts& parts, const std::vector<CollectiveBand>& bands) {
+void add_bands(const DetailParts& parts, const CollectiveBands& bands) {
   const auto add = [&](std::uint32_t lane, Ns start_ns, Ns end_ns, const std::string& name) {
     if (lane == kNone) return;
     const DetailSlice slice{start_ns, end_ns - start_ns, parts.names.of(name)};
     parts.filling.add(lane, start_ns, end_ns, slice.name);
     parts.slices.add(lane, slice);
   };
-  for (const CollectiveBand& band : bands) {
+  for (const CollectiveBand& band : bands.list) {
     add(parts.lanes.of_band(band.level), band.start_ns, band.end_ns, band.name);
     if (!band.awaited.empty()) add(parts.lanes.of_band_waits(band.level), band.start_ns, band.all_there_ns, band.awaited);
   }
@@ -187,10 +187,8 @@ class DetailMaker {
   }
 
   Detail make() {
-    const std::vector<CollectiveBand> bands = collective_bands(trace_);
-    std::uint32_t levels = 0;
-    for (const CollectiveBand& band : bands) levels = std::max(levels, band.level + 1);
-    const LaneTable lanes(trace_, stages_, levels);
+    const CollectiveBands bands = collective_bands(trace_);
+    const LaneTable lanes(trace_, stages_, bands);
     const Buckets buckets(capture_, buckets_for(lanes.lanes().size(), limits_.buckets));
     NameTable names(trace_);
     Origins origins(trace_, lanes.ranges_by_start());

@@ -53,10 +53,10 @@ std::string thread_title(const Trace& trace, std::uint32_t index) {
   return title;
 }
 
-LaneTable::LaneTable(const Trace& trace, const StageTable& stages, std::uint32_t band_levels)
+LaneTable::LaneTable(const Trace& trace, const StageTable& stages, const CollectiveBands& bands)
     : trace_(trace), order_(sorted_ranges(trace)), range_lanes_(trace.ranges.size(), kNone), call_lanes_(trace.threads.size(), kNone),
       queue_lanes_(trace.queues.size(), kNone) {
-  add_bands(band_levels);
+  add_bands(bands);
   std::vector<std::vector<std::uint32_t>> ranges(trace.threads.size());
   std::vector<bool> staged(trace.threads.size(), false);
   for (const std::uint32_t i : order_) {
@@ -76,16 +76,19 @@ LaneTable::LaneTable(const Trace& trace, const StageTable& stages, std::uint32_t
   leave_out_smallest();
 }
 
-void LaneTable::add_bands(std::uint32_t levels) {
-  for (std::uint32_t level = 0; level < levels; ++level) {
+void LaneTable::add_bands(const CollectiveBands& bands) {
+  const auto add = [&](std::vector<std::uint32_t>& lanes, const std::string& title) {
+    lanes.push_back(static_cast<std::uint32_t>(lanes_.size()));
+    lanes_.push_back({LaneKind::kRanges, title, 0, 0, 0, 0, false, true});
+    slices_.push_back(0);
+  };
+  for (std::uint32_t level = 0; level < bands.levels(); ++level) {
     const std::string which = level == 0 ? "" : fmt::format(", level {}", level + 1);
-    for (auto& [lanes, title] :
-         {std::pair(&band_lanes_, "Collectives of the ranks"), std::pair(&wait_lanes_, "Waiting for the last rank")}) {
-      lanes->push_back(static_cast<std::uint32_t>(lanes_.size()));
-      lanes_.push_back({LaneKind::kRanges, title + which, 0, 0, 0, 0, false, true});
-      slices_.push_back(0);
-    }
+    add(band_lanes_, "Collectives of the ranks" + which);
+    if (bands.any_awaited(level)) add(wait_lanes_, "Waiting for the last rank" + which);
+    else wait_lanes_.push_back(kNone);
   }
+  slices_left_out_ += bands.left_out;
 }
 
 void LaneTable::add_thread(std::uint32_t thread, const StageTable& stages, const std::vector<std::uint32_t>& ranges, bool calls) {
@@ -155,12 +158,12 @@ void LaneTable::leave_out_smallest() {
   if (lanes_.size() <= kMostDetailLanes) return;
   std::vector<std::uint32_t> order(lanes_.size());
   std::iota(order.begin(), order.end(), 0u);
-  const auto bands = static_cast<std::uint32_t>(band_lanes_.size() + wait_lanes_.size());  // they come first
-  const auto stays = [&](std::uint32_t lane) { return lane < bands || lanes_[lane].stages || lanes_[lane].kind == LaneKind::kGpu; };
+  const auto stays = [&](std::uint32_t lane) { return lanes_[lane].bands || lanes_[lane].stages || lanes_[lane].kind == LaneKind::kGpu; };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return std::tuple(stays(b), slices_[b]) < std::tuple(stays(a), slices_[a]); });
   std::vector<bool> kept(lanes_.size(), false);
-  for (std::size_t i = 0; i < order.size(); ++i) kept[order[i]] = i < (stays(order[i]) ? kMostOfStagesAndStreams : kMostDetailLanes);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    kept[order[i]] = lanes_[order[i]].bands || i < (stays(order[i]) ? kMostOfStagesAndStreams : kMostDetailLanes);
   std::vector<std::uint32_t> moved(lanes_.size(), kNone);
   std::vector<DetailLane> lanes;
   for (std::uint32_t i = 0; i < lanes_.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/figures/detail/collective_bands.h"
 #include "analysis/staging/stage_table.h"
 #include "model/detail.h"
 #include "model/trace.h"
@@ -18,8 +19,7 @@ std::string thread_title(const Trace& trace, std::uint32_t thread);
 // the others those with most in them.
 class LaneTable {
  public:
-  // `band_levels`: lanes of the collectives of ranks.
-  LaneTable(const Trace& trace, const StageTable& stages, std::uint32_t band_levels = 0);
+  LaneTable(const Trace& trace, const StageTable& stages, const CollectiveBands& bands);
 
   const std::vector<DetailLane>& lanes() const { return lanes_; }
   // kNone: there are too many lanes, and this one is not shown.
@@ -27,14 +27,14 @@ class LaneTable {
   std::uint32_t of_calls(std::uint32_t thread) const { return call_lanes_[thread]; }
   std::uint32_t of_queue(std::uint64_t queue) const { return queue < queue_lanes_.size() ? queue_lanes_[queue] : kNone; }
   std::uint32_t of_band(std::uint32_t level) const { return band_lanes_[level]; }
-  std::uint32_t of_band_waits(std::uint32_t level) const { return wait_lanes_[level]; }
+  std::uint32_t of_band_waits(std::uint32_t level) const { return wait_lanes_[level]; }  // kNone: no rank is waited for there
   std::uint64_t lanes_left_out() const { return lanes_left_out_; }
   std::uint64_t slices_left_out() const { return slices_left_out_; }
   // All ranges by start, longest first.
   const std::vector<std::uint32_t>& ranges_by_start() const { return order_; }
 
  private:
-  void add_bands(std::uint32_t levels);
+  void add_bands(const CollectiveBands& bands);
   void add_thread(std::uint32_t thread, const StageTable& stages, const std::vector<std::uint32_t>& ranges, bool calls);
   void place_ranges(std::uint32_t thread, const StageTable& stages, const std::vector<std::uint32_t>& ranges, bool staged);
   void add_queues();

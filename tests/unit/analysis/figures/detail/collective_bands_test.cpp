@@ -34,7 +34,7 @@ TEST_CASE("a collective is one band over its ranks, which says who was waited fo
   RanksBuilder b = told_ranks(3);
   b.collective({100, 130, 400}, 500);
   b.collective({600, 600, 600}, 700);
-  const auto bands = analysis::collective_bands(b.trace);
+  const auto bands = analysis::collective_bands(b.trace).list;
   REQUIRE(bands.size() == 2);
   CHECK(bands[0].start_ns == 100);
   CHECK(bands[0].all_there_ns == 400);
@@ -60,7 +60,7 @@ TEST_CASE("groups beside each other have bands on levels of their own, and ranks
   b.collective({100, 150, std::nullopt, std::nullopt}, 500);
   b.collective({std::nullopt, std::nullopt, 120, 300}, 480);
   b.collective({600, 640, std::nullopt, std::nullopt}, 700);
-  const auto bands = analysis::collective_bands(b.trace);
+  const auto bands = analysis::collective_bands(b.trace).list;
   REQUIRE(bands.size() == 3);
   CHECK(bands[0].level == 0);
   CHECK(bands[1].level == 1);
@@ -75,6 +75,29 @@ TEST_CASE("more collectives at once than there are levels are left out, and no r
     arrivals[2 * group] = arrivals[2 * group + 1] = 100;
     b.collective(arrivals, 200);
   }
-  CHECK(analysis::collective_bands(b.trace).size() == analysis::kMostBandLevels);
-  CHECK(analysis::collective_bands(TraceBuilder().trace).empty());
+  CHECK(analysis::collective_bands(b.trace).list.size() == analysis::kMostBandLevels);
+  CHECK(analysis::collective_bands(b.trace).left_out == 1);
+  CHECK(analysis::make_detail(b.trace, {}, {}).slices_left_out == 1);
+  CHECK(analysis::collective_bands(TraceBuilder().trace).list.empty());
+}
+
+TEST_CASE("members that leave one collective after others have come to the next do not push it to another level", "[ranks]") {
+  RanksBuilder b = told_ranks(2);
+  b.collective({100, 200}, 500);
+  b.trace.kernels[1].duration_ns += 20;  // the second member leaves at 520
+  b.collective({505, 530}, 700);
+  const auto bands = analysis::collective_bands(b.trace);
+  REQUIRE(bands.list.size() == 2);
+  CHECK(bands.levels() == 1);
+  CHECK(bands.list[0].end_ns == 505);
+  CHECK(bands.list[1].start_ns == 505);
+}
+
+TEST_CASE("the collectives are shown however many lanes there are", "[ranks]") {
+  RanksBuilder b = told_ranks(140);
+  for (std::uint32_t rank = 0; rank < 140; ++rank) b.kernel("gemm", 50, 40, b.call(10, rank), 2 * rank);
+  b.collective(std::vector<std::optional<Ns>>(140, 100), 200);
+  const Detail detail = analysis::make_detail(b.trace, {}, {});
+  CHECK(detail.lanes_left_out > 0);
+  CHECK(detail.lanes.at(0).title == "Collectives of the ranks");
 }

@@ -28,6 +28,7 @@ struct RankLateness {
   std::string slowest_kernel = {};   // ran the longest above what it takes the others, where it computed
   std::string slowest_range = {};    // innermost range that its program was in, where its GPU waited
   std::uint64_t steps_latest = 0;    // of the steps of the matrix: no other rank was as late
+  Ns worst_step_ns = 0;              // of late_ns: in the one of those steps that has the most of it
 };
 
 // What the GPUs of a rank did in its steps, each instant in one part; what is left of wall_ns they were idle. Where no steps are known, from the

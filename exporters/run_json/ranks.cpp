@@ -12,6 +12,7 @@ void fields(auto& io, Ref<decltype(io), RankLateness> l) {
   io.known("slowest_kernel", l.slowest_kernel, "ran the longest above its mean on the others, where it computed longer; null: not known");
   io.known("slowest_range", l.slowest_range, "its program was in while its GPU waited; null: not known");
   io("steps_latest", l.steps_latest, "of the steps of rank_matrix: no other rank was as late");
+  io("worst_step_ns", l.worst_step_ns, "of late_ns: in the one of those steps that has the most of it");
 }
 
 void fields(auto& io, Ref<decltype(io), RankBudget> b) {

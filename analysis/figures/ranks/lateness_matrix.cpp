@@ -19,6 +19,7 @@ class MatrixOfSteps {
   MatrixOfSteps(const Trace& trace, const SharedCollectives& shared, const RankSteps& steps)
       : trace_(trace), shared_(shared), steps_(steps) {
     out_.latest.resize(trace.ranks.size());
+    out_.worst_ns.resize(trace.ranks.size());
   }
 
   LatenessOfSteps finish(const std::string& stage) {
@@ -59,6 +60,7 @@ class MatrixOfSteps {
       std::map<std::size_t, Ns> of_rank;
       const std::size_t step = late_[i].step;
       for (; i < late_.size() && late_[i].step == step; ++i) of_rank[late_[i].rank] += late_[i].late_ns;
+      for (const auto& [rank, late_ns] : of_rank) out_.worst_ns[rank] = std::max(out_.worst_ns[rank], late_ns);
       const auto latest =
           std::max_element(of_rank.begin(), of_rank.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
       ++out_.matrix.late_steps;

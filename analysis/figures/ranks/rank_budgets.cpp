@@ -76,10 +76,11 @@ class BudgetPass {
  public:
   BudgetPass(const Trace& trace, const SharedCollectives& shared, const std::vector<Spans>& spans)
       : trace_(trace), shared_(shared), communication_(trace), lanes_(trace), whole_(whole_work(trace)) {
+    const bool stepped = std::any_of(spans.begin(), spans.end(), [](const Spans& each) { return !each.empty(); });
     for (const GpuLane& lane : lanes_) {
       ranks_.push_back(shared.rank_of_process(lane.process));
-      const bool stepped = ranks_.back() && *ranks_.back() < spans.size() && !spans[*ranks_.back()].empty();
-      parts_.emplace_back(stepped ? spans[*ranks_.back()] : whole_);
+      if (!stepped) parts_.emplace_back(whole_);
+      else parts_.emplace_back(ranks_.back() && *ranks_.back() < spans.size() ? spans[*ranks_.back()] : none_);
     }
   }
 
@@ -117,7 +118,7 @@ class BudgetPass {
   const SharedCollectives& shared_;
   CommunicationKernels communication_;
   GpuLanes lanes_;
-  Spans whole_;
+  Spans whole_, none_;
   std::vector<std::optional<std::size_t>> ranks_;  // by lane
   std::vector<LaneParts> parts_;                   // by lane
 };

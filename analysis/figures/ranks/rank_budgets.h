@@ -9,7 +9,7 @@
 
 namespace nl::analysis {
 
-// What the GPUs of each rank did in its spans; of a rank without spans, from the first work of all ranks to the last. By index into Trace::ranks.
+// What the GPUs of each rank did in its spans; where none has any, from the first work of all ranks to the last. By index into Trace::ranks.
 std::vector<RankBudget> rank_budgets(const Trace& trace, const SharedCollectives& shared, const std::vector<Spans>& spans);
 
 }  // namespace nl::analysis

@@ -149,8 +149,9 @@ RankFigures rank_figures(const StagedTrace& staged, const std::string& stage) {
   for (std::size_t i = 0; i < out.ranks.size(); ++i) {
     RankEntry& rank = out.ranks[i];
     rank.lateness = whole[i];
-    rank.lateness.steps_latest = late.latest[i];
-    if (steps.known()) rank.step_lateness = in_steps[i], rank.step_lateness->steps_latest = late.latest[i];
+    if (steps.known()) rank.step_lateness = in_steps[i];
+    for (RankLateness* lateness : {&rank.lateness, rank.step_lateness ? &*rank.step_lateness : nullptr})
+      if (lateness != nullptr) lateness->steps_latest = late.latest[i], lateness->worst_step_ns = late.worst_ns[i];
     rank.budget = budgets[i];
   }
   return out;

@@ -40,7 +40,7 @@ const RankEntry* slowest_rank(const Subject& s) { return spread(s) ? s.totals->s
 const RankLateness* lateness(const Subject& s) {
   const RankEntry* rank = slowest_rank(s);
   if (rank == nullptr) return nullptr;
-  const RankLateness& late = has_steps_of_ranks(s) ? judged_lateness(*rank) : rank->lateness;
+  const RankLateness& late = judged_lateness(*rank);
   return late.last > 0 ? &late : nullptr;
 }
 
@@ -58,30 +58,30 @@ Value time_of_share(const Subject& s, Value share) {
   return share.known && s.budget() ? Value::of(share.number * static_cast<double>(s.budget()->wall_ns)) : share;
 }
 
+// In a pipeline each stage waits for what the one before sends.
+double late_without_pairs(const Subject& s) {
+  double late_ns = 0;
+  for (const Communication& each : s.stage().communication)
+    if (s.run->rank_pairs.empty() || each.kind != Collective::kSendRecv) late_ns += static_cast<double>(each.late_peer_ns.value_or(0));
+  return late_ns / s.totals->stages[s.index].gpus;
+}
+
 // Where the ranks' budgets do not tell, at most all that no kernel hides.
 Value late_wait_time(const Subject& s) {
   const Value late = late_time(s);
   if (!late.known || !s.budget()) return late;
   if (has_steps_of_ranks(s)) return time_of_share(s, share_of_budgets(s, &RankBudget::wait_ns));
-  return Value::of(std::min(late.number, static_cast<double>(s.budget()->communication_ns)));
+  return Value::of(std::min(late_without_pairs(s), static_cast<double>(s.budget()->communication_ns)));
 }
 
-// Fewer rows tell nothing about how often a rank is late.
-constexpr std::size_t kFewestRows = 4;
+// Fewer steps tell nothing about how often a rank is late.
+constexpr std::uint64_t kFewestSteps = 4;
 
-Value worst_row_share(const Subject& s) {
-  const RankMatrix& matrix = s.run->rank_matrix;
+// The steps tell of a part of them, too, whether its lateness lies together.
+Value worst_step_share(const Subject& s) {
   const RankEntry* rank = slowest_rank(s);
-  if (rank == nullptr || !has_steps_of_ranks(s) || matrix.rows.size() < kFewestRows) return Value::none();
-  const auto column = std::find(matrix.ranks.begin(), matrix.ranks.end(), rank->rank);
-  if (column == matrix.ranks.end()) return Value::none();
-  double worst_ns = 0, all_ns = 0;
-  for (const MatrixRow& row : matrix.rows) {
-    const auto late_ns = static_cast<double>(row.late_ns[static_cast<std::size_t>(column - matrix.ranks.begin())]);
-    worst_ns = std::max(worst_ns, late_ns);
-    all_ns += late_ns;
-  }
-  return Value::of(worst_ns).over(all_ns);
+  if (rank == nullptr || !rank->step_lateness || s.run->rank_matrix.steps < kFewestSteps) return Value::none();
+  return Value::of(static_cast<double>(rank->step_lateness->worst_step_ns)).over(static_cast<double>(rank->step_lateness->late_ns));
 }
 
 Value share_of_late(const Subject& s, Ns RankLateness::* part) {
@@ -136,13 +136,14 @@ void add_stage_communication_fields(std::vector<Field>& fields) {
   add("late_peer_time", Unit::kTime, "of the collectives: waiting for the last rank; no value where ranks cannot be paired", late_time);
   add("late_peer_share", Unit::kShare, "`late_peer_time` ÷ `total_time`", [](const Subject& s) { return of_wall(s, late_time); });
   add("late_wait_time", Unit::kTime,
-      "waiting for the last rank while no compute kernel runs, the mean over ranks; where the ranks' steps are not of this stage, at most "
+      "waiting for the last rank while no compute kernel runs, the mean over ranks; where the ranks' steps are not of this stage, without "
+      "sends and at most "
       "`exposed_communication_time`; no value where ranks cannot be paired",
       late_wait_time);
   add("late_wait_share", Unit::kShare, "`late_wait_time` ÷ `total_time`", [](const Subject& s) { return of_wall(s, late_wait_time); });
-  add("slowest_worst_row_share", Unit::kShare,
-      "of the time by which the slowest rank is late in its steps: in one row of `rank_matrix`; no value with fewer than 4 rows",
-      worst_row_share);
+  add("slowest_worst_step_share", Unit::kShare,
+      "of the time by which the slowest rank is late in the ranks' steps: in one of them; no value with fewer than 4 steps",
+      worst_step_share);
   add("gpu_spread", Unit::kShare, "(most − mean) ÷ mean of the GPUs' computing time; no value with one GPU",
       [](const Subject& s) { return spread(s) ? Value::of(spread(s)->compute_spread) : Value::none(); });
   add("slowest_last_share", Unit::kShare, "of the collectives: the slowest rank reaches them last", [](const Subject& s) {
@@ -174,7 +175,7 @@ void add_stage_communication_fields(std::vector<Field>& fields) {
   add.text("slowest_gpu", "the slowest GPU and its process",
            [](const Subject& s) { return spread(s) ? Value::of_text(s.totals->stages[s.index].slowest_gpu) : Value::none(); });
   add("slowest_computes_share", Unit::kShare,
-      "of the time by which the slowest rank is late, in its steps where they are of this stage: its GPU computes longer; no value where "
+      "of the time by which the slowest rank is late, in the ranks' steps where they are known: its GPU computes longer; no value where "
       "captures of ranks were not joined",
       [](const Subject& s) { return share_of_late(s, &RankLateness::computing_ns); });
   add("slowest_host_share", Unit::kShare, "likewise: its GPU waits for its program longer",

@@ -136,7 +136,8 @@ Value stage_mean(const Subject& s) {
   const KernelEntry& kernel = s.kernel();
   double most_ns = 0;
   for (const StageSplit& split : kernel.innermost.empty() ? kernel.stages : kernel.innermost)
-    if (split.calls > 0) most_ns = std::max(most_ns, static_cast<double>(split.total_ns) / static_cast<double>(split.calls));
+    if (100 * split.calls >= kernel.time.count && split.calls > 0)  // fewer do not make the slowest of a hundred
+      most_ns = std::max(most_ns, static_cast<double>(split.total_ns) / static_cast<double>(split.calls));
   return most_ns > 0 ? Value::of(most_ns) : Value::of(kernel.time.mean_ns);
 }
 
@@ -154,7 +155,7 @@ void add_timing(std::vector<Field>& fields) {
   add("mean_time", Unit::kTime, "of one execution", time<&TimeSummary::mean_ns>);
   add("median_time", Unit::kTime, "of one execution", time<&TimeSummary::median_ns>);
   add("p99_time", Unit::kTime, "of one execution, from 100 executions on", time<&TimeSummary::p99>);
-  add("stage_mean_time", Unit::kTime, "of one execution, in the stage in which they take the longest", stage_mean);
+  add("stage_mean_time", Unit::kTime, "of one execution, in the stage with 1 % of them or more in which they take the longest", stage_mean);
   add("min_time", Unit::kTime, "of one execution", time<&TimeSummary::min_ns>);
   add("max_time", Unit::kTime, "of one execution", time<&TimeSummary::max_ns>);
   add("gpu_share", Unit::kShare,

@@ -107,10 +107,10 @@ std::string host_sentence(const Run& run) {
   Ns all_ns = 0, most_ns = 0;
   for (const RankEntry& rank : run.ranks) {
     if (rank.host.empty()) return {};
-    late_ns[rank.host] += rank.lateness.late_ns;
+    late_ns[rank.host] += judged_lateness(rank).late_ns;
     ++ranks[rank.host];
-    all_ns += rank.lateness.late_ns;
-    most_ns = std::max(most_ns, rank.lateness.late_ns);
+    all_ns += judged_lateness(rank).late_ns;
+    most_ns = std::max(most_ns, judged_lateness(rank).late_ns);
   }
   if (late_ns.size() < 2 || all_ns == 0) return {};
   const auto host = std::max_element(late_ns.begin(), late_ns.end(), [](const auto& a, const auto& b) { return a.second < b.second; });

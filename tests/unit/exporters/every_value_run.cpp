@@ -785,7 +785,8 @@ Run every_value_run() {
                                .host_ns = 3716,
                                .slowest_kernel = "slowest kernel of the rank",
                                .slowest_range = "slowest range of the rank",
-                               .steps_latest = 3717},
+                               .steps_latest = 3717,
+                               .worst_step_ns = 3767},
       .step_lateness = RankLateness{.collectives = 3760,
                                     .last = 3761,
                                     .late_ns = 3766,
@@ -794,7 +795,8 @@ Run every_value_run() {
                                     .host_ns = 3764,
                                     .slowest_kernel = "slowest kernel of its steps",
                                     .slowest_range = "slowest range of its steps",
-                                    .steps_latest = 3765},
+                                    .steps_latest = 3765,
+                                    .worst_step_ns = 3768},
       .budget = RankBudget{
           .wall_ns = 37'180, .compute_ns = 3719, .exchange_ns = 3720, .wait_ns = 3721, .receive_wait_ns = 3722, .copy_ns = 3723}}};
   run.rank_matrix = RankMatrix{.stage = "stage 3724",

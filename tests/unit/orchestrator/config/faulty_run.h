@@ -75,10 +75,10 @@ inline void ranks(Run& run, double last_share, Ns late_ns, double compute_spread
 inline void late_in_steps(Run& run, Ns first_ns, Ns each_ns) {
   ranks(run, 0.9, 4000000);
   run.rank_matrix.stage = "prefill";
-  run.rank_matrix.ranks = {0, 1};
-  run.rank_matrix.rows = {{0, {0, first_ns}}, {1, {0, each_ns}}, {2, {0, each_ns}}, {3, {0, each_ns}}, {4, {0, each_ns}}};
+  run.rank_matrix.steps = 5;
   run.ranks.resize(2);
   run.ranks[1].rank = 1;
+  run.ranks[1].step_lateness = RankLateness{.last = 5, .late_ns = first_ns + 4 * each_ns, .worst_step_ns = first_ns};
   run.ranks[1].pids = {4711};
   for (RankEntry& rank : run.ranks) rank.budget.wall_ns = 1000000, rank.budget.wait_ns = 40000;
 }

@@ -161,7 +161,17 @@ const RuleCase kCases[] = {
     {"device_imbalance", "prefill", [](Run& run) { stage(run, "prefill").devices = {computing(0, 70), computing(1, 100)}; },
      [](Run& run) {
        stage(run, "prefill").devices = {computing(0, 70), computing(1, 100)};
-       ranks(run, 0.5, 3100000, 0.11);  // uneven_compute has it
+       ranks(run, 0.5, 3100000, 0.2);  // uneven_compute has it
+     }},
+    // One that has too little to do is no other's fault.
+    {"device_imbalance", "prefill",
+     [](Run& run) {
+       stage(run, "prefill").devices = {computing(0, 10), computing(1, 100), computing(2, 100)};
+       ranks(run, 0.5, 3100000, 0.43);
+     },
+     [](Run& run) {
+       stage(run, "prefill").devices = {computing(0, 10), computing(1, 100), computing(2, 100)};
+       ranks(run, 0.5, 3100000, 0.46);
      }},
 
     NL_BIN("exposed_communication", "prefill", communication_ns, 0.11, 0.10),
@@ -170,6 +180,9 @@ const RuleCase kCases[] = {
     {"late_once", "prefill", [](Run& run) { late_in_steps(run, 620000, 95000); }, [](Run& run) { late_in_steps(run, 600000, 100000); }},
     {"straggler_rank", "prefill", [](Run& run) { late_in_steps(run, 600000, 100000); },
      [](Run& run) { late_in_steps(run, 620000, 95000); }},
+    // The steps of the ranks may be those of another stage, of which this one is a part.
+    {"late_once", "prefill", [](Run& run) { late_in_steps(run, 620000, 95000), run.rank_matrix.stage = "request"; },
+     [](Run& run) { late_in_steps(run, 600000, 100000), run.rank_matrix.stage = "request"; }},
     {"pipeline_bubble", "prefill", [](Run& run) { pipeline(run, 0.22); }, [](Run& run) { pipeline(run, 0.20); }},
     // Where half of the waiting is a pipeline's, it is no rank's fault.
     {"straggler_rank", "prefill", [](Run& run) { ranks(run, 0.71, 4000000), pipeline(run, 0.04); },

@@ -5,33 +5,26 @@
 #include <limits>
 #include <vector>
 
+#include "analysis/trace/joined_groups.h"
+
 namespace nl::analysis {
 namespace {
 
 using Span = IterationPlan::Span;
 
 // Processes that are connected by collectives.
-class ProcessGroups {
- public:
-  explicit ProcessGroups(const Trace& trace) : of_(trace.processes.size()) {
-    for (std::uint32_t i = 0; i < of_.size(); ++i) of_[i] = i;
-    std::vector<std::uint32_t> first;  // by number: a process that has the collective
-    for (const CollectiveCall& call : trace.collectives) {
-      const std::uint32_t process = trace.queues[static_cast<std::size_t>(trace.kernels[call.kernel].queue)].process;
-      if (process >= of_.size()) continue;
-      if (call.number >= first.size()) first.resize(call.number + 1, kNone);
-      if (first[call.number] == kNone) first[call.number] = process;
-      else of_[of(process)] = of(first[call.number]);
-    }
+JoinedGroups process_groups(const Trace& trace) {
+  JoinedGroups groups(trace.processes.size());
+  std::vector<std::uint32_t> first;  // by number: a process that has the collective
+  for (const CollectiveCall& call : trace.collectives) {
+    const std::uint32_t process = trace.queues[static_cast<std::size_t>(trace.kernels[call.kernel].queue)].process;
+    if (process >= trace.processes.size()) continue;
+    if (call.number >= first.size()) first.resize(call.number + 1, kNone);
+    if (first[call.number] == kNone) first[call.number] = process;
+    else groups.join(process, first[call.number]);
   }
-  std::uint32_t of(std::uint32_t process) {
-    while (of_[process] != process) process = of_[process] = of_[of_[process]];
-    return process;
-  }
-
- private:
-  std::vector<std::uint32_t> of_;  // another of the group; itself: it stands for the group
-};
+  return groups;
+}
 
 // The warm-up of a group.
 struct GroupWarmup {
@@ -43,7 +36,7 @@ struct GroupWarmup {
 
 std::size_t share_warmup(const Trace& trace, IterationPlan& plan) {
   if (trace.collectives.empty()) return 0;
-  ProcessGroups groups(trace);
+  JoinedGroups groups = process_groups(trace);
   std::vector<GroupWarmup> warmups(trace.processes.size());
   const auto each_thread = [&](auto visit) {
     for (auto first = plan.spans.begin(); first != plan.spans.end();) {

@@ -14,9 +14,9 @@ namespace nl::analysis {
 // "python main thread 973", "process 812 thread 973"
 std::string thread_title(const Trace& trace, std::uint32_t thread);
 
-// The lanes of the whole capture: those of the collectives of ranks, and of who is waited for in them; of each thread its stages and its other ranges, nested ones below each other, then its
-// CUDA calls; then the GPUs' streams. Threads with stages come first. Where there are too many, lanes of stages and streams stay, and of
-// the others those with most in them.
+// The lanes of the whole capture: those of the collectives of ranks, and of who is waited for in them; of each thread its stages and its
+// other ranges, nested ones below each other, then its CUDA calls; then the GPUs' streams. Threads with stages come first. Where there are
+// too many, lanes of collectives, stages and streams stay, and of the others those with most in them.
 class LaneTable {
  public:
   LaneTable(const Trace& trace, const StageTable& stages, const CollectiveBands& bands);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/trace/joined_groups.h"
 #include "model/operator.h"
 
 namespace nl::analysis {
@@ -20,20 +20,6 @@ Names names_of(const OperatorCall& call) {
   if (names.empty() && !call.node.empty()) names.push_back(call.node);
   return names;
 }
-
-// Which records belong together: groups that grow as names tie them to each other.
-class Groups {
- public:
-  explicit Groups(std::size_t count) : parents_(count) { std::iota(parents_.begin(), parents_.end(), std::size_t{0}); }
-  std::size_t of(std::size_t member) {
-    while (parents_[member] != member) member = parents_[member] = parents_[parents_[member]];
-    return member;
-  }
-  void join(std::size_t a, std::size_t b) { parents_[std::max(of(a), of(b))] = std::min(of(a), of(b)); }
-
- private:
-  std::vector<std::size_t> parents_;
-};
 
 // What the two sides have in common when neither names nor fusions say it.
 std::string type_of(const OperatorCall& call) { return std::to_string(static_cast<int>(call.type)); }
@@ -102,7 +88,7 @@ class Mapper {
   // "/a" and "/b" here, a layer that holds both there: all that share names belong together.
   void pair_by_held_names() {
     const std::size_t lefts = left_.step.calls.size();
-    Groups groups(lefts + right_.step.calls.size());
+    JoinedGroups groups(lefts + right_.step.calls.size());
     std::unordered_map<std::string_view, std::size_t> first;
     const auto tie = [&](const Side& side, std::size_t offset) {
       for (std::size_t i = 0; i < side.step.calls.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "model/headline.h"
+#include "model/rank_shares.h"
 #include "model/words.h"
 
 namespace nl {
@@ -98,13 +99,8 @@ Figure stage_kernels(Of of) {
 // Of a window of the stage that is the ranks' step: the mean over the ranks.
 template <auto Part>
 Figure rank_part(Of of) {
-  if (of.run.rank_matrix.stage.empty() || of.run.rank_matrix.stage != of.stage->name) return std::nullopt;
-  double part = 0, wall = 0;
-  for (const RankEntry& rank : of.run.ranks) {
-    part += static_cast<double>(rank.budget.*Part);
-    wall += static_cast<double>(rank.budget.wall_ns);
-  }
-  const Figure share = ratio(part, wall);
+  if (!are_rank_steps(of.run, of.stage->name)) return std::nullopt;
+  const Figure share = rank_share(of.run, Part);
   return share ? Figure(*share * of.stage->wall.mean_ns) : std::nullopt;
 }
 

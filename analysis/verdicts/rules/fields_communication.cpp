@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analysis/verdicts/rules/fields.h"
+#include "model/rank_shares.h"
 
 namespace nl::analysis::rules {
 namespace {
@@ -31,8 +32,7 @@ Value late_time(const Subject& s) {
 
 const GpuSpread* spread(const Subject& s) { return pointer_into(s.stage().gpu_spread); }
 
-// The ranks' steps, and with them their budgets and the matrix, are of one stage.
-bool has_steps_of_ranks(const Subject& s) { return !s.run->rank_matrix.stage.empty() && s.run->rank_matrix.stage == s.stage().name; }
+bool has_steps_of_ranks(const Subject& s) { return are_rank_steps(*s.run, s.stage().name); }
 
 const RankEntry* slowest_rank(const Subject& s) { return spread(s) ? s.totals->stages[s.index].slowest_rank : nullptr; }
 
@@ -44,14 +44,9 @@ const RankLateness* lateness(const Subject& s) {
   return late.last > 0 ? &late : nullptr;
 }
 
-// The mean over the ranks of a part of their budgets, as a share of their steps.
 Value share_of_budgets(const Subject& s, Ns RankBudget::* part) {
-  double part_ns = 0, wall_ns = 0;
-  for (const RankEntry& rank : s.run->ranks) {
-    part_ns += static_cast<double>(rank.budget.*part);
-    wall_ns += static_cast<double>(rank.budget.wall_ns);
-  }
-  return Value::of(part_ns).over(wall_ns);
+  const auto share = rank_share(*s.run, part);
+  return share ? Value::of(*share) : Value::none();
 }
 
 Value time_of_share(const Subject& s, Value share) {
@@ -137,8 +132,7 @@ void add_stage_communication_fields(std::vector<Field>& fields) {
   add("late_peer_share", Unit::kShare, "`late_peer_time` ÷ `total_time`", [](const Subject& s) { return of_wall(s, late_time); });
   add("late_wait_time", Unit::kTime,
       "waiting for the last rank while no compute kernel runs, the mean over ranks; where the ranks' steps are not of this stage, without "
-      "sends and at most "
-      "`exposed_communication_time`; no value where ranks cannot be paired",
+      "sends and at most `exposed_communication_time`; no value where ranks cannot be paired",
       late_wait_time);
   add("late_wait_share", Unit::kShare, "`late_wait_time` ÷ `total_time`", [](const Subject& s) { return of_wall(s, late_wait_time); });
   add("slowest_worst_step_share", Unit::kShare,

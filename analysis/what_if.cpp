@@ -8,6 +8,7 @@
 #include "analysis/figures/efficiency/device_peaks.h"
 #include "analysis/figures/overhead/tracing_cost.h"
 #include "model/headline.h"
+#include "model/parallel.h"
 
 namespace nl::analysis {
 namespace {
@@ -107,14 +108,28 @@ RunReplay::RunReplay(const Run& run, const StagedTrace& staged, const Knowledge&
     : run_(run), knowledge_(knowledge), staged_(staged), options_(options),
       unprofiled_(unprofiled_window(run, staged, options.stage, options.unprofiled_ns)) {}
 
-const Predictor& RunReplay::predictor(const std::string& stage) const {
+bool RunReplay::is_replayed_whole() const {
   const Trace& trace = staged_.trace;
-  const bool whole = trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() <= options_.most_works;
-  std::unique_ptr<Predictor>& made = predictors_[whole ? "" : stage];
-  if (made) return *made;
+  return trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() <= options_.most_works;
+}
+
+std::unique_ptr<Predictor> RunReplay::made_predictor(const std::string& stage) const {
   const TracerPart tracer = tracer_part(run_, staged_, knowledge_);
-  made = std::make_unique<Predictor>(staged_, PredictorOptions{tracer, unprofiled_, options_.most_works, stage, options_.interval_scale});
+  return std::make_unique<Predictor>(staged_, PredictorOptions{tracer, unprofiled_, options_.most_works, stage, options_.interval_scale});
+}
+
+const Predictor& RunReplay::predictor(const std::string& stage) const {
+  std::unique_ptr<Predictor>& made = predictors_[is_replayed_whole() ? "" : stage];
+  if (!made) made = made_predictor(stage);
   return *made;
+}
+
+// Of a trace of which a part is replayed, each stage has another one.
+void RunReplay::make_predictors(const std::vector<std::string>& stages) const {
+  if (is_replayed_whole()) return;
+  std::vector<std::unique_ptr<Predictor>> made(stages.size());
+  each_in_parallel(stages.size(), [&](std::size_t i) { made[i] = made_predictor(stages[i]); });
+  for (std::size_t i = 0; i < stages.size(); ++i) predictors_[stages[i]] = std::move(made[i]);
 }
 
 NamedChange RunReplay::informed(NamedChange named, const std::string& stage) const {
@@ -160,13 +175,21 @@ void RunReplay::explore(WhatIf& result) const {
   result.then = predictor.strip(result.stage, made);
 }
 
+// No window of it has much more work than is replayed of a long trace.
+bool RunReplay::is_short(const std::string& stage) const {
+  return is_replayed_whole() || Predictor::works_in_middle_window(staged_, stage) <= 2 * options_.most_works;
+}
+
 std::optional<WhatIf> RunReplay::everything(const std::string& stage) const {
+  std::vector<std::string> stages;
+  for (const StageEntry& entry : run_.stages)
+    if (entry.wall.count > 0 && !entry.runs_on() && (entry.name == stage || is_short(entry.name))) stages.push_back(entry.name);
+  make_predictors(stages);
   const Prediction now = predict(stage, {});
   if (now.refused || now.unperturbed_ns <= 0) return std::nullopt;
   WhatIf result = as_it_is(stage);
   result.binds = now.binds;
-  for (const StageEntry& entry : run_.stages)
-    if (entry.wall.count > 0 && !entry.runs_on()) result.stages.push_back(predict(entry.name, {}));
+  for (const std::string& each : stages) result.stages.push_back(predict(each, {}));
   std::erase_if(result.stages, [](const Prediction& each) { return each.refused.has_value(); });
   explore(result);
   return result;

@@ -43,6 +43,10 @@ class RunReplay {
   WhatIf answer(const std::string& stage, const std::vector<NamedChange>& changes) const;
 
  private:
+  bool is_replayed_whole() const;
+  bool is_short(const std::string& stage) const;
+  std::unique_ptr<Predictor> made_predictor(const std::string& stage) const;
+  void make_predictors(const std::vector<std::string>& stages) const;
   const Predictor& predictor(const std::string& stage) const;
   NamedChange informed(NamedChange change, const std::string& stage) const;
   WhatIf as_it_is(const std::string& stage) const;

@@ -12,8 +12,8 @@
 
 #include "analysis/ranks/one_run.h"
 #include "model/error.h"
+#include "model/parallel.h"
 #include "orchestrator/process/activity.h"
-#include "orchestrator/process/parallel.h"
 
 namespace fs = std::filesystem;
 

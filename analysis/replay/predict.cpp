@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,8 @@
 #include "analysis/replay/strip.h"
 #include "analysis/statistics/bootstrap.h"
 #include "analysis/trace/gpu_lanes.h"
+#include "analysis/trace/gpu_order.h"
+#include "model/parallel.h"
 
 namespace nl::analysis {
 namespace {
@@ -23,31 +26,76 @@ constexpr double kMostLaunchNs = 12'000;  // that a tracer was seen to add to a 
 constexpr double kMostOfKnown = 1.5;      // and as many times what is known of it
 constexpr double kLeastSaving = 0.005;    // of the stage: less is not worth a row
 
+// How much work of the GPUs begins before the start or the end of a window.
+class StartedWork {
+ public:
+  StartedWork(const Trace& trace, const Spans& windows) {
+    for (const auto& [start, end] : windows) {
+      times_.push_back(start);
+      times_.push_back(end);
+    }
+    std::sort(times_.begin(), times_.end());
+    before_.resize(times_.size() + 1);
+    each_gpu_work(trace, [&](const auto& work) { ++before_[place_of(work.start_ns)]; });
+    std::partial_sum(before_.begin(), before_.end(), before_.begin());
+  }
+  std::size_t before(Ns time_ns) const {
+    return before_[static_cast<std::size_t>(std::lower_bound(times_.begin(), times_.end(), time_ns) - times_.begin())];
+  }
+
+ private:
+  // Of the first time that it is before.
+  std::size_t place_of(Ns start_ns) const {
+    return static_cast<std::size_t>(std::upper_bound(times_.begin(), times_.end(), start_ns) - times_.begin());
+  }
+
+  std::vector<Ns> times_;            // sorted
+  std::vector<std::size_t> before_;  // by place in times_
+};
+
 }  // namespace
 
-// Whole windows of the stage, from one in the middle to both sides.
-ReplayGraph Predictor::graph_of(const StagedTrace& staged, const PredictorOptions& options) {
-  ReplayGraph graph = replay_graph(staged.trace);
-  if (graph.works.size() <= options.most_works) return graph;
+std::size_t Predictor::works_in_middle_window(const StagedTrace& staged, const std::string& stage) {
+  const std::uint32_t found = staged.table.find(stage);
+  Spans windows;
+  for (const Window& window : staged.windows)
+    if (window.stage == found && !window.warmup) windows.emplace_back(window.start_ns, window.end_ns);
+  if (windows.empty()) return 0;
+  std::sort(windows.begin(), windows.end());
+  const auto& [start_ns, end_ns] = windows[windows.size() / 2];
+  std::size_t works = 0;
+  each_gpu_work(staged.trace, [&](const auto& work) { works += work.start_ns >= start_ns && work.start_ns < end_ns; });
+  return works;
+}
+
+// Whole windows of the stage, from one in the middle to both sides, with at most so much work in them; nothing where all of the trace is replayed.
+std::optional<std::pair<Ns, Ns>> Predictor::part_of(const StagedTrace& staged, const PredictorOptions& options) {
+  const Trace& trace = staged.trace;
+  if (trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() <= options.most_works) return std::nullopt;
   const std::uint32_t stage = staged.table.find(options.around);
   Spans windows;
   for (const Window& window : staged.windows)
     if (window.stage == stage && !window.warmup) windows.emplace_back(window.start_ns, window.end_ns);
-  if (windows.empty()) return graph;
+  if (windows.empty()) return std::nullopt;
   std::sort(windows.begin(), windows.end());
-  const auto works_before = [&](Ns time) {
-    return std::partition_point(graph.works.begin(), graph.works.end(), [&](const ReplayWork& work) { return work.start_ns < time; }) -
-           graph.works.begin();
-  };
+  const StartedWork works(trace, windows);
   std::size_t first = windows.size() / 2, last = first;
   while (first > 0 || last + 1 < windows.size()) {
     const std::size_t wider_first = first > 0 ? first - 1 : 0, wider_last = std::min(last + 1, windows.size() - 1);
-    const auto works = works_before(windows[wider_last].second) - works_before(windows[wider_first].first);
-    if (static_cast<std::size_t>(works) > options.most_works) break;
+    if (works.before(windows[wider_last].second) - works.before(windows[wider_first].first) > options.most_works) break;
     first = wider_first;
     last = wider_last;
   }
-  return excerpt(graph, windows[first].first, windows[last].second);
+  return std::pair(windows[first].first, windows[last].second);
+}
+
+// The graph of a part is built with some of what is around it, which its first and last events wait for.
+ReplayGraph Predictor::graph_of(const StagedTrace& staged, const PredictorOptions& options) {
+  const std::optional<std::pair<Ns, Ns>> part = part_of(staged, options);
+  if (!part) return replay_graph(staged.trace);
+  const auto [from_ns, to_ns] = *part;
+  const Ns around_ns = (to_ns - from_ns) / 8;
+  return excerpt(replay_graph(staged.trace, from_ns - around_ns, to_ns + around_ns), from_ns, to_ns);
 }
 
 Predictor::Predictor(const StagedTrace& staged, const PredictorOptions& options)
@@ -293,10 +341,23 @@ std::vector<NamedChange> Predictor::candidates(const std::string& stage) const {
   return all;
 }
 
+// Of each of these on top of what was made. Each has a graph of its own meanwhile.
+std::vector<Prediction> Predictor::each_on_top(const std::string& stage, const std::vector<NamedChange>& made,
+                                               const std::vector<NamedChange>& changes) const {
+  constexpr std::size_t kMostGraphs = 4;
+  std::vector<Prediction> predictions(changes.size());
+  const auto one = [&](std::size_t i) {
+    std::vector<NamedChange> together = made;
+    together.push_back(changes[i]);
+    predictions[i] = predict(stage, together);
+  };
+  each_in_parallel(changes.size(), one, kMostGraphs);
+  return predictions;
+}
+
 std::vector<Prediction> Predictor::ranked(const std::string& stage, const std::vector<NamedChange>& changes) const {
   std::vector<Prediction> rows;
-  for (const NamedChange& change : changes) {
-    Prediction prediction = predict(stage, {change});
+  for (Prediction& prediction : each_on_top(stage, {}, changes)) {
     if (prediction.refused == NoPrediction::kNotReplayed) return {prediction};
     if (prediction.refused || prediction.predicted_ns > (1 - kLeastSaving) * prediction.unperturbed_ns) continue;
     rows.push_back(std::move(prediction));
@@ -311,20 +372,17 @@ std::vector<Prediction> Predictor::best_sequence(const std::string& stage, std::
   while (rows.size() < most) {
     std::optional<Prediction> best;
     std::size_t at = 0;
-    for (std::size_t i = 0; i < left.size();) {
-      std::vector<NamedChange> together = made;
-      together.push_back(left[i]);
-      const Prediction prediction = predict(stage, together);
-      if (prediction.refused) {
-        left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));  // nor is there anything for it later
-        continue;
+    const std::vector<Prediction> predictions = each_on_top(stage, made, left);
+    std::vector<NamedChange> apply;  // where one does not, it does not later, either
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (predictions[i].refused) continue;
+      if (!best || predictions[i].predicted_ns < best->predicted_ns) {
+        best = predictions[i];
+        at = apply.size();
       }
-      if (!best || prediction.predicted_ns < best->predicted_ns) {
-        best = prediction;
-        at = i;
-      }
-      ++i;
+      apply.push_back(std::move(left[i]));
     }
+    left = std::move(apply);
     const double before = rows.empty() ? (best ? best->unperturbed_ns : 0) : rows.back().predicted_ns;
     if (!best || best->predicted_ns > (1 - kLeastSaving) * before) break;
     made.push_back(left[at]);

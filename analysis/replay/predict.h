@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/replay/change_text.h"
@@ -41,6 +42,9 @@ class Predictor {
  public:
   explicit Predictor(const StagedTrace& staged, const PredictorOptions& options = {});
 
+  // How much work of the GPUs a part around the middle of this stage has at least.
+  static std::size_t works_in_middle_window(const StagedTrace& staged, const std::string& stage);
+
   // How far the replay of what was measured is off, as a share of the windows of the stage: what the trace does not explain.
   double replay_error(const std::string& stage) const;
 
@@ -74,7 +78,10 @@ class Predictor {
     Binding binds = Binding::kGpu;
     bool two_ends = false;
   };
+  std::vector<Prediction> each_on_top(const std::string& stage, const std::vector<NamedChange>& made,
+                                      const std::vector<NamedChange>& changes) const;
   Changed changed(std::uint32_t stage, const std::vector<NamedChange>& changes, End end, Prediction& prediction) const;
+  static std::optional<std::pair<Ns, Ns>> part_of(const StagedTrace& staged, const PredictorOptions& options);
   static ReplayGraph graph_of(const StagedTrace& staged, const PredictorOptions& options);
   void add_windows(const ReplayGraph& graph);
   Spans window_spans(std::uint32_t stage, const ReplayGraph& graph, const Replayed& replayed) const;

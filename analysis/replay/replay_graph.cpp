@@ -27,7 +27,7 @@ Ns middle_of(std::vector<Ns> values, Ns otherwise) {
 
 class GraphBuilder {
  public:
-  explicit GraphBuilder(const Trace& trace) : trace_(trace), kinds_(trace) {}
+  GraphBuilder(const Trace& trace, Ns from_ns, Ns to_ns) : trace_(trace), kinds_(trace), from_ns_(from_ns), to_ns_(to_ns) {}
 
   ReplayGraph build() {
     add_calls();
@@ -44,10 +44,27 @@ class GraphBuilder {
  private:
   using Indices = std::vector<std::uint32_t>;
 
+  bool is_whole() const { return from_ns_ == std::numeric_limits<Ns>::min() && to_ns_ == std::numeric_limits<Ns>::max(); }
+  bool is_in(Ns start_ns) const { return start_ns >= from_ns_ && start_ns < to_ns_; }
+
   void add_calls() {
-    const CallsByThread calls(trace_);
     call_at_.assign(trace_.api_calls.size(), kNone);
-    process_of_call_.reserve(trace_.api_calls.size());
+    if (is_whole()) return add_calls(trace_.api_calls, {});
+    std::vector<ApiCall> part;
+    Indices rows;
+    for (std::uint32_t row = 0; row < trace_.api_calls.size(); ++row)
+      if (is_in(trace_.api_calls[row].start_ns)) {
+        part.push_back(trace_.api_calls[row]);
+        rows.push_back(row);
+      }
+    add_calls(part, rows);
+  }
+
+  // rows: where they stand in the trace; empty: they are all of it.
+  void add_calls(const std::vector<ApiCall>& some, const Indices& rows) {
+    const CallsByThread calls(trace_, some);
+    graph_.calls.reserve(some.size());
+    process_of_call_.reserve(some.size());
     for (std::uint32_t thread = 0; thread < calls.threads(); ++thread) {
       std::uint32_t previous = kNone;
       graph_.first_call.push_back(static_cast<std::uint32_t>(graph_.calls.size()));
@@ -59,7 +76,8 @@ class GraphBuilder {
         call.own_ns = call.end_ns - call.start_ns;
         call.previous = previous;
         call.code_ns = previous != kNone ? call.start_ns - graph_.calls[previous].end_ns : 0;
-        call.api = static_cast<std::uint32_t>(&from - trace_.api_calls.data());
+        call.api = static_cast<std::uint32_t>(&from - some.data());
+        if (!rows.empty()) call.api = rows[call.api];
         call.kind = kinds_.of(from).kind;
         previous = static_cast<std::uint32_t>(graph_.calls.size());
         call_at_[call.api] = previous;
@@ -71,9 +89,11 @@ class GraphBuilder {
   }
 
   void add_works() {
-    graph_.works.reserve(trace_.kernels.size() + trace_.mem_ops.size() + trace_.graph_runs.size());
     in_queue_.resize(trace_.queues.size() + 1);
-    visit_gpu_work(trace_, [&](const auto& row) { add_work(row); });
+    const auto add = [&](const auto& row) { add_work(row); };
+    if (!is_whole()) return visit_gpu_work_if(trace_, [&](const auto& row) { return is_in(row.start_ns); }, add);
+    graph_.works.reserve(trace_.kernels.size() + trace_.mem_ops.size() + trace_.graph_runs.size());
+    visit_gpu_work(trace_, add);
   }
 
   std::uint32_t row_of(const Kernel& row) const { return static_cast<std::uint32_t>(&row - trace_.kernels.data()); }
@@ -178,30 +198,35 @@ class GraphBuilder {
     work.delay_ns = since_launch - explained;
   }
 
-  // The collectives of the ranks: the n-th of a kind on each, where they overlap.
+  // The collectives of the ranks: the n-th of a kind on each, where they overlap. They are counted over the whole trace, whatever part is built.
   void group_collectives() {
     const CommunicationKernels communicating(trace_);
     const GpuLanes lanes(trace_);
     if (!communicating.any() || lanes.size() < 2) return;
     std::vector<std::array<Indices, kCollectives>> of_lane(lanes.size());
-    for (std::uint32_t i = 0; i < graph_.works.size(); ++i) {
-      if (graph_.works[i].kind != ReplayWorkKind::kKernel) continue;
-      const Kernel& kernel = trace_.kernels[graph_.works[i].row];
-      if (const auto kind = communicating.of(kernel)) of_lane[lanes.of_queue(kernel.queue)][static_cast<std::size_t>(*kind)].push_back(i);
+    const auto all = start_order_of(trace_.kernels, [&](const Kernel& kernel) { return communicating.of(kernel).has_value(); });
+    for (const std::uint32_t row : all) {
+      const Kernel& kernel = trace_.kernels[row];
+      of_lane[lanes.of_queue(kernel.queue)][static_cast<std::size_t>(*communicating.of(kernel))].push_back(row);
     }
+    std::vector<std::uint32_t> work_of(trace_.kernels.size(), kNone);
+    for (std::uint32_t i = 0; i < graph_.works.size(); ++i)
+      if (graph_.works[i].kind == ReplayWorkKind::kKernel) work_of[graph_.works[i].row] = i;
     for (std::size_t kind = 0; kind < kCollectives; ++kind) {
       std::vector<const Indices*> ranks;
       for (const auto& lane : of_lane)
         if (!lane[kind].empty()) ranks.push_back(&lane[kind]);
       const bool alike = std::all_of(ranks.begin(), ranks.end(), [&](const Indices* rank) { return rank->size() == ranks[0]->size(); });
       if (ranks.size() < 2 || !alike) continue;
-      for (std::size_t number = 0; number < ranks[0]->size(); ++number) group(ranks, number);
+      for (std::size_t number = 0; number < ranks[0]->size(); ++number) {
+        Indices members;
+        for (const Indices* rank : ranks) members.push_back(work_of[(*rank)[number]]);
+        if (std::find(members.begin(), members.end(), kNone) == members.end()) group(std::move(members));
+      }
     }
   }
 
-  void group(const std::vector<const Indices*>& ranks, std::size_t number) {
-    Indices members;
-    for (const Indices* rank : ranks) members.push_back((*rank)[number]);
+  void group(Indices members) {
     Ns last_start = 0, first_end = graph_.works[members[0]].end_ns();
     for (const std::uint32_t member : members) {
       last_start = std::max(last_start, graph_.works[member].start_ns);
@@ -223,7 +248,8 @@ class GraphBuilder {
     for (std::uint32_t i = 0; i < graph_.works.size(); ++i)
       if (graph_.works[i].call != kNone) own_work_[graph_.works[i].call] = i;
     for (std::size_t i = 0; i < trace_.syncs.size(); ++i)
-      if (trace_.syncs[i].kind == SyncKind::kStream) sync_of_[number_of(trace_.syncs[i].where.process, trace_.syncs[i].correlation)] = i;
+      if (trace_.syncs[i].kind == SyncKind::kStream && is_in(trace_.syncs[i].start_ns))
+        sync_of_[number_of(trace_.syncs[i].where.process, trace_.syncs[i].correlation)] = i;
     std::unordered_map<std::uint32_t, std::vector<Ns>> durations;
     for (const ReplayCall& call : graph_.calls)
       if (call.kind != CallKind::kWait) durations[trace_.api_calls[call.api].name.value].push_back(call.own_ns);
@@ -383,6 +409,7 @@ class GraphBuilder {
 
   const Trace& trace_;
   ApiKinds kinds_;
+  Ns from_ns_, to_ns_;
   ReplayGraph graph_;
   Indices call_at_;                             // by index into Trace::api_calls
   std::vector<std::uint32_t> process_of_call_;  // see process_slot()
@@ -395,6 +422,6 @@ class GraphBuilder {
 
 }  // namespace
 
-ReplayGraph replay_graph(const Trace& trace) { return GraphBuilder(trace).build(); }
+ReplayGraph replay_graph(const Trace& trace, Ns from_ns, Ns to_ns) { return GraphBuilder(trace, from_ns, to_ns).build(); }
 
 }  // namespace nl::analysis

@@ -70,7 +70,8 @@ struct ReplayGraph {
   Ns from_ns = std::numeric_limits<Ns>::min(), to_ns = std::numeric_limits<Ns>::max();  // of an excerpt: what begins in this time
 };
 
-ReplayGraph replay_graph(const Trace& trace);
+// Of what begins in that time only.
+ReplayGraph replay_graph(const Trace& trace, Ns from_ns = std::numeric_limits<Ns>::min(), Ns to_ns = std::numeric_limits<Ns>::max());
 
 // The calls of a thread that begin in that time: the first of them, and the one after the last.
 struct CallSpan {

@@ -6,11 +6,11 @@
 
 #include "model/error_code.h"
 #include "model/input_bounds.h"
+#include "model/parallel.h"
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/bundle/sha256.h"
-#include "orchestrator/process/parallel.h"
 
 namespace fs = std::filesystem;
 

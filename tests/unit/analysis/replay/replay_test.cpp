@@ -1,7 +1,9 @@
 #include "analysis/replay/replay_graph.h"
 
 #include <cmath>
+#include <tuple>
 
+#include "analysis/replay/excerpt.h"
 #include "analysis/replay/predict.h"
 #include "analysis/staging/found/found.h"
 #include "parsers/collector/trace.h"
@@ -106,6 +108,58 @@ TEST_CASE("replay: what was measured comes back, step by step, from captures of 
     // And without the delays that the trace does not explain.
     CHECK(Predictor(staged, {}).replay_error(fixture.stage) <= 0.02);
   }
+}
+
+TEST_CASE("replay: the graph of a part of the trace is the part of its graph") {
+  for (const char* file : {"h200-auto-marked/loop.nltrace.gz", "h200-unmarked/cuda-streams.nltrace.gz", "h200-unmarked/train.nltrace.gz",
+                           "h200-llama/nsys.sqlite"}) {
+    INFO(file);
+    const Trace trace = staged_fixture(file);
+    const ReplayGraph whole = replay_graph(trace);
+    const Ns begin = whole.works.front().start_ns, length = whole.works.back().start_ns - begin;
+    const Ns from = begin + length / 3, to = begin + 2 * length / 3;
+    const ReplayGraph expected = excerpt(whole, from, to),
+                      part = excerpt(replay_graph(trace, from - length / 8, to + length / 8), from, to);
+    REQUIRE(part.calls.size() == expected.calls.size());
+    REQUIRE(part.works.size() == expected.works.size());
+    CHECK(part.works.size() < whole.works.size() / 2);
+    CHECK(part.first_call == expected.first_call);
+    CHECK(part.waited == expected.waited);
+    for (std::size_t i = 0; i < part.calls.size(); ++i) {
+      const ReplayCall &call = part.calls[i], &same = expected.calls[i];
+      REQUIRE(std::tuple(call.api, call.previous, call.handed_by, call.code_ns, call.own_ns, call.first_wait, call.waits) ==
+              std::tuple(same.api, same.previous, same.handed_by, same.code_ns, same.own_ns, same.first_wait, same.waits));
+    }
+    for (std::size_t i = 0; i < part.works.size(); ++i) {
+      const ReplayWork &work = part.works[i], &same = expected.works[i];
+      REQUIRE(std::tuple(work.start_ns, work.duration_ns, work.call, work.before, work.row, work.queue, work.kind) ==
+              std::tuple(same.start_ns, same.duration_ns, same.call, same.before, same.row, same.queue, same.kind));
+    }
+  }
+}
+
+TEST_CASE("replay: collectives of a part are those of the whole trace, counted from its beginning") {
+  TraceBuilder program;
+  const std::uint32_t other = program.queue(program.process(), 1, 7);
+  const char* kReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+  for (Ns i = 0; i < 40; ++i) {
+    program.kernel(kReduce, 1'000 * i + 50, 700, kNone);
+    program.kernel(kReduce, 1'000 * i + 100, 650, kNone, other);
+  }
+  const ReplayGraph part = replay_graph(program.trace, 10'080, 20'080);  // of the second rank one before the first of the other
+  REQUIRE(part.works.size() == 20);
+  REQUIRE(part.collectives.size() == 9);
+  for (const auto& members : part.collectives) CHECK(part.works[members[1]].start_ns == part.works[members[0]].start_ns + 50);
+}
+
+TEST_CASE("replay: a stage of a long trace is predicted from a part of it") {
+  const Steps program(20, 3, 100, 200);
+  const StagedTrace staged(program.trace, every_window());
+  const Predictor whole(staged, {}), part(staged, {.most_works = 500, .around = "step"});
+  const Prediction expected = whole.predict("step", {{"--graph step", StageAsGraph{"step"}}});
+  const Prediction found = part.predict("step", {{"--graph step", StageAsGraph{"step"}}});
+  CHECK(found.predicted_ns == Approx(expected.predicted_ns).epsilon(1e-3));
+  CHECK(found.measured_ns == Approx(expected.measured_ns).epsilon(1e-3));
 }
 
 TEST_CASE("replay: launches that bind become one graph, and the user's own code stays") {

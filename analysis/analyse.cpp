@@ -1,6 +1,7 @@
 #include "analysis/analyse.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "analysis/account/gpu_pass.h"
@@ -77,9 +78,8 @@ void report_incomplete(Run& run) {
   notes.erase(rest, notes.end());
 }
 
-void tell_operators(const Evidence& evidence, const StagedTrace& staged, const WarmupRule& warmup, Run& run) {
+void tell_operators(const Evidence& evidence, OperatorFigures figures, Run& run) {
   if (evidence.session) run.session = session_figures(*evidence.session);
-  OperatorFigures figures = operator_figures(evidence, staged, warmup);
   run.operators = std::move(figures.operators);
   run.operators_note = std::move(figures.operators_note);
   run.operator_steps = std::move(figures.operator_steps);
@@ -149,6 +149,9 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   append(notes, host.note);
   run.latency = derive_latency(staged, options.tokens, run.stages);
   std::erase_if(run.stages, [](const StageEntry& stage) { return stage.ranges.empty() && !stage.derived; });
+  run.workload.verdict = workload_kind(staged, run.stages, options.tokens);
+  const std::string unit = stage_to_predict(run);
+  auto of_ranks = std::async(std::launch::async, [&] { return rank_figures(staged, unit); });
   // Between steps that were traced lies what was not: no time of its own.
   if (!has_traced_steps(trace)) run.phases = phase_figures(trace, staged.table, staged.windows, partition, pass);
   run.sampled = sampled_stages(trace);
@@ -170,9 +173,8 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   run.activity = activity_curves(trace);
   if (run.kernels && !trace.stalls.empty() && !add_stalls(trace, *run.kernels)) notes.push_back({Code::kStallsUnmatched});
   run.clock = clock_fit(trace, run.stages);
-  run.workload.verdict = workload_kind(staged, run.stages, options.tokens);
-  run.median_step = median_step(staged, stage_to_predict(run));
-  RankFigures ranks = rank_figures(staged, stage_to_predict(run));
+  run.median_step = median_step(staged, unit);
+  RankFigures ranks = of_ranks.get();
   run.ranks = std::move(ranks.ranks);
   run.rank_matrix = std::move(ranks.matrix);
   run.collective_rates = std::move(ranks.rates);
@@ -221,9 +223,10 @@ Run explained(Run run, const Knowledge& knowledge) { return judged(with_limits(s
 
 Run figures_of(const Evidence& evidence, const Knowledge& knowledge, const StagedTrace& staged) {
   const AnalysisOptions& options = knowledge.options;
+  auto operators = std::async(std::launch::async, [&] { return operator_figures(evidence, staged, options.warmup); });
   Run run = with_facts(traced_run(staged, options), evidence);
   report_incomplete(run);
-  tell_operators(evidence, staged, options.warmup, run);
+  tell_operators(evidence, operators.get(), run);
   tell_counters(evidence, run);
   if (evidence.tracer == Tracer::kImport) run.perturbation = overhead_by_turns(evidence.trace, options.overhead);
   run.serving = serving_of(evidence);

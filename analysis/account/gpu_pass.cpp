@@ -1,6 +1,7 @@
 #include "analysis/account/gpu_pass.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "analysis/account/activity.h"
@@ -53,20 +54,21 @@ std::vector<BudgetSpan> spans_to_tell(const Trace& trace, const StageTable& tabl
   return spans;
 }
 
-class Pass {
+// What the work of each GPU takes of the stages' time.
+class StageAccounts {
  public:
-  Pass(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen, const IterationPlan& plan,
-       const std::vector<Window>& windows, const PhasePartition& phases)
-      : trace_(trace), gpu_(trace, table, plan, windows, chosen), communication_(trace),
-        arrivals_(trace, gpu_.result().lanes, communication_), slow_(slow_windows(windows, table.stages().size())),
+  StageAccounts(const Trace& trace, const StageTable& table, const GpuLanes& lanes, const std::vector<Window>& windows,
+                const PhasePartition& phases)
+      : trace_(trace), lanes_(lanes), communication_(trace), arrivals_(trace, lanes, communication_),
+        slow_(slow_windows(windows, table.stages().size())),
         first_slow_(static_cast<std::uint32_t>(table.stages().size()) + phases.targets()),
-        budget_(trace, gpu_.result().lanes, spans_to_tell(trace, table, windows, phases, slow_),
+        budget_(trace, lanes, spans_to_tell(trace, table, windows, phases, slow_),
                 first_slow_ + static_cast<std::uint32_t>(table.stages().size()) + 1, staged_threads(trace, table)),
         activity_(trace, windows, static_cast<std::uint32_t>(table.stages().size()), staged_threads(trace, table)) {}
 
   void operator()(const Kernel& kernel) {
     LaneWork work{kernel.start_ns, kernel.end_ns(), kernel.api, communication_.of(kernel), true};
-    if (work.communication) work.arrival = arrivals_.next(kernel, lanes().of_queue(kernel.queue), *work.communication);
+    if (work.communication) work.arrival = arrivals_.next(kernel, lanes_.of_queue(kernel.queue), *work.communication);
     if (kernel.shape < trace_.shapes.size()) work.name = trace_.shapes[kernel.shape].name.value;
     add(kernel, work);
   }
@@ -86,28 +88,23 @@ class Pass {
     add(run, work);
   }
 
-  GpuPass finish() {
-    GpuPass pass;
+  void finish(GpuPass& pass) {
     pass.budgets = budget_.finish();
     pass.activity = activity_.finish();
-    pass.sweep = std::move(gpu_.result());
     pass.slow = std::move(slow_);
     pass.first_slow = first_slow_;
-    return pass;
   }
 
  private:
   template <class Row>
   void add(const Row& row, const LaneWork& work) {
-    const std::uint32_t lane = lanes().of_queue(row.queue);
-    gpu_.add(row);
+    const std::uint32_t lane = lanes_.of_queue(row.queue);
     budget_.add(lane, work);
-    activity_.add(row, lanes()[lane].process);
+    activity_.add(row, lanes_[lane].process);
   }
-  const GpuLanes& lanes() { return gpu_.result().lanes; }
 
   const Trace& trace_;
-  GpuSweeper gpu_;
+  const GpuLanes& lanes_;
   CommunicationKernels communication_;
   PeerWaits arrivals_;
   std::vector<bool> slow_;
@@ -120,9 +117,20 @@ class Pass {
 
 GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen, const IterationPlan& plan,
                            const std::vector<Window>& windows, const PhasePartition& phases) {
-  Pass pass(trace, table, chosen, plan, windows, phases);
-  visit_gpu_work(trace, pass);
-  return pass.finish();
+  const StartCursor<Kernel> kernels(trace.kernels);
+  const StartCursor<MemOp> mem_ops(trace.mem_ops);
+  const StartCursor<GraphRun> graph_runs(trace.graph_runs);
+  GpuSweeper sweeper(trace, table, plan, windows, chosen);
+  const GpuLanes lanes = sweeper.result().lanes;
+  auto swept =
+      std::async(std::launch::async, [&] { visit_in_order(kernels, mem_ops, graph_runs, [&](const auto& row) { sweeper.add(row); }); });
+  StageAccounts accounts(trace, table, lanes, windows, phases);
+  visit_in_order(kernels, mem_ops, graph_runs, accounts);
+  swept.get();
+  GpuPass pass;
+  pass.sweep = std::move(sweeper.result());
+  accounts.finish(pass);
+  return pass;
 }
 
 }  // namespace nl::analysis

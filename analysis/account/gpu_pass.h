@@ -12,7 +12,7 @@
 
 namespace nl::analysis {
 
-// Everything that the one pass over the GPU's work finds out.
+// Everything that the pass over the GPU's work finds out.
 struct GpuPass {
   GpuSweep sweep;
   BudgetSums budgets;                   // targets: the stages, those of the PhasePartition, the stages once more for their slow

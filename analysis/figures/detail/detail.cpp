@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <future>
 #include <tuple>
 
 #include "analysis/account/peer_waits.h"
@@ -57,16 +58,41 @@ struct DetailParts {
 };
 
 // One pass over the GPUs' work in the order of its start.
+LaneWork lane_work(const CommunicationKernels& communication, const Kernel& kernel) {
+  return {kernel.start_ns, kernel.end_ns(), kernel.api, communication.of(kernel), true};
+}
+LaneWork lane_work(const CommunicationKernels&, const MemOp& op) {
+  LaneWork work{op.start_ns, std::max(op.start_ns, op.end_ns), op.api};
+  if (op.kind == MemOpKind::kPeerToPeer) work.communication = Collective::kPeerCopy;
+  return work;
+}
+LaneWork lane_work(const CommunicationKernels&, const GraphRun& run) {
+  LaneWork work{run.start_ns, std::max(run.start_ns, run.end_ns), run.api};
+  work.graph = true;
+  return work;
+}
+
+// What the GPUs did in each moment.
+void add_bins(const Trace& trace, const GpuLanes& gpus, BudgetSweep& budget, BinRecorder& bins) {
+  const CommunicationKernels communication(trace);
+  visit_gpu_work(trace, [&](const auto& row) {
+    const LaneWork work = lane_work(communication, row);
+    budget.add(gpus.of_queue(row.queue), work);
+    bins.add(gpus.of_queue(row.queue), work);
+  });
+  budget.finish();
+  bins.finish();
+}
+
 class GpuPart {
  public:
-  GpuPart(const DetailParts& parts, const Buckets& buckets, const GpuLanes& gpus, BudgetSweep& budget, BinRecorder& bins,
-          std::size_t most_sums)
-      : parts_(parts), gpus_(gpus), budget_(budget), bins_(bins), communication_(parts.trace), kernels_(parts.trace, parts.names),
+  GpuPart(const DetailParts& parts, const Buckets& buckets, const GpuLanes& gpus, std::size_t most_sums)
+      : parts_(parts), gpus_(gpus), communication_(parts.trace), kernels_(parts.trace, parts.names),
         kernel_sums_(buckets, std::max(1u, gpus.size()), most_sums), operator_sums_(buckets, std::max(1u, gpus.size()), most_sums) {}
 
   void operator()(const Kernel& kernel) {
     const std::uint32_t gpu = gpus_.of_queue(kernel.queue);
-    const LaneWork work{kernel.start_ns, kernel.end_ns(), kernel.api, communication_.of(kernel), true};
+    const LaneWork work = lane_work(communication_, kernel);
     DetailSlice slice{kernel.start_ns, static_cast<Ns>(kernel.duration_ns)};
     const std::uint32_t named = kernels_.named(kernel.shape);
     kernel_sums_.add(kernel.start_ns, slice.duration_ns, named, gpu);
@@ -77,16 +103,14 @@ class GpuPart {
   }
 
   void operator()(const MemOp& op) {
-    LaneWork work{op.start_ns, std::max(op.start_ns, op.end_ns), op.api};
-    if (op.kind == MemOpKind::kPeerToPeer) work.communication = Collective::kPeerCopy;
+    const LaneWork work = lane_work(communication_, op);
     DetailSlice slice{work.start_ns, work.end_ns - work.start_ns, parts_.names.of(LaneKind::kGpu, StringId{op.label})};
     add(op.queue, work, slice, KernelClass::kCopy,
         origin_of_mem_op(parts_.trace, static_cast<std::size_t>(&op - parts_.trace.mem_ops.data())));
   }
 
   void operator()(const GraphRun& run) {
-    LaneWork work{run.start_ns, std::max(run.start_ns, run.end_ns), run.api};
-    work.graph = true;
+    const LaneWork work = lane_work(communication_, run);
     add(run.queue, work, {work.start_ns, work.end_ns - work.start_ns, parts_.names.of(LaneKind::kGpu, StringId{})}, KernelClass::kCopy,
         launch_of(parts_.trace, run.api));
   }
@@ -101,8 +125,6 @@ class GpuPart {
   // `kind`: of copies, sets and whole graphs kCopy, whose colour they have.
   void add(std::uint64_t queue, const LaneWork& work, DetailSlice slice, KernelClass kind, const WorkOrigin& origin) {
     const std::uint32_t gpu = gpus_.of_queue(queue), lane = parts_.lanes.of_queue(queue);
-    budget_.add(gpu, work);
-    bins_.add(gpu, work);
     const WorkOrigin launch = launch_of(parts_.trace, work.api);
     slice.operator_ = parts_.origins.operator_of(origin, launch);
     if (slice.operator_ != kNone) operator_sums_.add(work.start_ns, slice.duration_ns, slice.operator_, gpu);
@@ -116,8 +138,6 @@ class GpuPart {
 
   const DetailParts& parts_;
   const GpuLanes& gpus_;
-  BudgetSweep& budget_;
-  BinRecorder& bins_;
   CommunicationKernels communication_;
   KernelTable kernels_;
   BucketSummer kernel_sums_, operator_sums_;
@@ -190,6 +210,13 @@ class DetailMaker {
     const CollectiveBands bands = collective_bands(trace_);
     const LaneTable lanes(trace_, stages_, bands);
     const Buckets buckets(capture_, buckets_for(lanes.lanes().size(), limits_.buckets));
+    const GpuLanes gpus(trace_);
+    const auto listed = listed_steps(windows_, exact_, limits_.steps / std::max(1u, gpus.size()));
+    bins_.emplace(windows_, process_slots(trace_), buckets, exact_, listed);
+    BudgetSweep budget(trace_, gpus, spans_of(windows_), 1, {}, &*bins_);
+    bins_->set_lanes(budget.lanes());
+    put_devices(budget.lanes());
+    auto binned = std::async(std::launch::async, [&] { add_bins(trace_, gpus, budget, *bins_); });
     NameTable names(trace_);
     Origins origins(trace_, lanes.ranges_by_start());
     const CallsByThread launches(trace_), other_calls(trace_, trace_.other_calls);
@@ -199,7 +226,11 @@ class DetailMaker {
     const DetailParts parts{trace_, launches, other_calls, lanes, names, origins, sites, filling, slices};
     add_bands(parts, bands);
     add_host_slices(parts);
-    add_gpu(parts, buckets);
+    GpuPart gpu_part(parts, buckets, gpus, limits_.sums);
+    visit_gpu_work(trace_, gpu_part);
+    gpu_part.put(detail_);
+    binned.get();
+    put_steps(listed);
     detail_.overview.bucket_ns = buckets.length_ns();
     detail_.overview.count = buckets.count();
     detail_.overview.lanes = filling.take();
@@ -220,20 +251,13 @@ class DetailMaker {
   }
 
  private:
-  void add_gpu(const DetailParts& parts, const Buckets& buckets) {
-    const GpuLanes gpus(trace_);
-    const auto listed = listed_steps(windows_, exact_, limits_.steps / std::max(1u, gpus.size()));
-    bins_.emplace(windows_, process_slots(trace_), buckets, exact_, listed);
-    BudgetSweep budget(trace_, gpus, spans_of(windows_), 1, {}, &*bins_);
-    bins_->set_lanes(budget.lanes());
-    for (const GpuLane& lane : budget.lanes())
+  void put_devices(const std::vector<GpuLane>& lanes) {
+    for (const GpuLane& lane : lanes)
       detail_.devices.push_back(
           {lane.device == kNoDevice ? std::nullopt : std::optional(lane.device), lane.pid, device_title(trace_, lane)});
-    GpuPart part(parts, buckets, gpus, budget, *bins_, limits_.sums);
-    visit_gpu_work(trace_, part);
-    budget.finish();
-    bins_->finish();
-    part.put(detail_);
+  }
+
+  void put_steps(const std::vector<std::uint32_t>& listed) {
     detail_.steps = list_steps(windows_, listed, exact_);
     detail_.steps_in_all = windows_.size();
     bins_->put_overview(detail_.overview);

@@ -62,9 +62,9 @@ std::size_t Predictor::works_in_middle_window(const StagedTrace& staged, const s
     if (window.stage == found && !window.warmup) windows.emplace_back(window.start_ns, window.end_ns);
   if (windows.empty()) return 0;
   std::sort(windows.begin(), windows.end());
-  const auto& [start_ns, end_ns] = windows[windows.size() / 2];
+  const std::pair<Ns, Ns> middle = windows[windows.size() / 2];
   std::size_t works = 0;
-  each_gpu_work(staged.trace, [&](const auto& work) { works += work.start_ns >= start_ns && work.start_ns < end_ns; });
+  each_gpu_work(staged.trace, [&](const auto& work) { works += work.start_ns >= middle.first && work.start_ns < middle.second; });
   return works;
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 
+#include "analysis/trace/merge_runs.h"
 #include "model/cuda_calls.h"
 
 namespace nl::analysis {
@@ -20,7 +21,7 @@ CallsByThread::CallsByThread(const Trace& trace, const std::vector<ApiCall>& cal
   if (!std::is_sorted(calls.begin(), calls.end(), earlier)) {
     order_.resize(calls.size());
     std::iota(order_.begin(), order_.end(), 0u);
-    std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) { return earlier(calls[a], calls[b]); });
+    merge_runs(order_, [&](std::uint32_t a, std::uint32_t b) { return earlier(calls[a], calls[b]); });
   }
   // Calls of a thread that the trace does not list come last and belong to no thread.
   for (const ApiCall& call : calls)

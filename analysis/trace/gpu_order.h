@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/trace/merge_runs.h"
 #include "model/trace.h"
 
 namespace nl::analysis {
@@ -30,7 +31,7 @@ std::vector<std::uint32_t> start_order_of(const std::vector<Row>& rows, Keep kee
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < rows.size(); ++i)
     if (keep(rows[i])) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].start_ns < rows[b].start_ns; });
+  merge_runs(order, [&](std::uint32_t a, std::uint32_t b) { return rows[a].start_ns < rows[b].start_ns; });
   return order;
 }
 

@@ -341,17 +341,18 @@ std::vector<NamedChange> Predictor::candidates(const std::string& stage) const {
   return all;
 }
 
-// Of each of these on top of what was made. Each has a graph of its own meanwhile.
+// Of each of these on top of what was made. Each has a graph of its own meanwhile: one at a time where the trace is long.
 std::vector<Prediction> Predictor::each_on_top(const std::string& stage, const std::vector<NamedChange>& made,
                                                const std::vector<NamedChange>& changes) const {
-  constexpr std::size_t kMostGraphs = 4;
+  constexpr std::size_t kMostWorks = 500'000, kMostGraphs = 4;
+  const std::size_t at_once = std::clamp<std::size_t>(kMostWorks / std::max<std::size_t>(1, unperturbed_.works.size()), 1, kMostGraphs);
   std::vector<Prediction> predictions(changes.size());
   const auto one = [&](std::size_t i) {
     std::vector<NamedChange> together = made;
     together.push_back(changes[i]);
     predictions[i] = predict(stage, together);
   };
-  each_in_parallel(changes.size(), one, kMostGraphs);
+  each_in_parallel(changes.size(), one, at_once);
   return predictions;
 }
 

@@ -32,6 +32,13 @@ class NsysRows {
     return paged_->rows.is_integer(static_cast<std::size_t>(column)) ? paged_->rows.integer(static_cast<std::size_t>(column))
                                                                      : paged_->as_integer(column);
   }
+  // See TableRows; nothing is together where SQLite reads.
+  void keep_together(int first, int last) {
+    if (paged_) paged_->rows.keep_together(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
+  }
+  std::string_view together() const { return paged_ ? paged_->rows.together() : std::string_view(); }
+  std::uint32_t layout() const { return paged_ ? paged_->rows.layout() : 0; }
+
   std::string_view text(int column) const;       // empty where it is NULL; valid until next()
   void bind(int parameter, std::int64_t value);  // of a query by SQLite, which starts over
 

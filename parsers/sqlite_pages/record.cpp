@@ -69,7 +69,7 @@ const RecordLayout* RecordReader::read_long(const Byte* at, const Byte* end) {
   return read(at, at + bytes, long_) ? &long_ : nullptr;
 }
 
-bool RecordReader::read(const Byte* at, const Byte* end, RecordLayout& layout) const {
+bool RecordReader::read(const Byte* at, const Byte* end, RecordLayout& layout) {
   layout.slots.assign(wanted_.size(), {});
   layout.numbers_end = 0;
   std::uint64_t offset;
@@ -90,7 +90,25 @@ bool RecordReader::read(const Byte* at, const Byte* end, RecordLayout& layout) c
   }
   layout.payload_bytes = offset;
   place_missing(column, layout);
+  find_together(layout);
   return true;
+}
+
+// Values that the header or the table says are the same in all records of this layout.
+void RecordReader::find_together(RecordLayout& layout) {
+  layout.number = 0;
+  std::uint32_t begin = UINT32_MAX, end = 0;
+  for (std::size_t i = first_together_; i < end_together_; ++i) {
+    const Slot& slot = layout.slots[i];
+    if (slot.place == Slot::Place::kRowid) return;
+    if (slot.place != Slot::Place::kRecord) continue;
+    begin = std::min(begin, slot.offset);
+    end = std::max(end, slot.offset + slot.bytes);
+  }
+  if (begin >= end || numbered_ == UINT32_MAX) return;
+  layout.together = begin;
+  layout.together_bytes = end - begin;
+  layout.number = ++numbered_;
 }
 
 // What no record has, and what this one is too short for.

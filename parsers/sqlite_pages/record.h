@@ -37,6 +37,9 @@ struct RecordLayout {
   std::uint64_t payload_bytes = 0;  // of header and values
   std::uint32_t numbers_end = 0;    // behind the last number that is wanted
   std::vector<Slot> slots;          // by wanted column
+  // The bytes that hold all values of the columns that are kept together; of the same number and the same bytes, all of them are equal.
+  std::uint32_t together = 0, together_bytes = 0;
+  std::uint32_t number = 0;  // of this layout, from 1; 0: they are not together
 };
 
 // What of a table's columns is wanted.
@@ -56,6 +59,12 @@ class RecordReader {
  public:
   explicit RecordReader(std::vector<WantedColumn> wanted);
 
+  // Before any header is read: from one wanted column to another.
+  void keep_together(std::size_t first, std::size_t last) {
+    first_together_ = first;
+    end_together_ = last + 1;
+  }
+
   // The header begins at `at` and lies whole before `end`; at least 8 bytes before `at` can be read. nullptr where it cannot be a header.
   const RecordLayout* layout(const Byte* at, const Byte* end) {
     const std::size_t bytes = *at;
@@ -69,14 +78,17 @@ class RecordReader {
   static constexpr std::size_t kKept = 256;  // what a byte of a hash can number
   const RecordLayout* look_up(const Byte* at, std::size_t bytes);
   const RecordLayout* read_long(const Byte* at, const Byte* end);
-  bool read(const Byte* at, const Byte* end, RecordLayout& layout) const;
+  bool read(const Byte* at, const Byte* end, RecordLayout& layout);
   void place_missing(std::size_t columns, RecordLayout& layout) const;
+  void find_together(RecordLayout& layout);
 
   std::vector<WantedColumn> wanted_;
   std::vector<std::vector<std::size_t>> wanted_as_;  // by column of the table: which wanted columns it is
   std::vector<RecordLayout> kept_;                   // by a hash of the header's bytes
   RecordLayout long_;                                // of headers that are too long to be kept
   const RecordLayout* last_ = nullptr;
+  std::size_t first_together_ = 0, end_together_ = 0;  // wanted columns
+  std::uint32_t numbered_ = 0;                         // layouts
 };
 
 }  // namespace nl::parsers::sqlite_pages

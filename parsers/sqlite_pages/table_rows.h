@@ -53,6 +53,15 @@ class TableRows {
     const std::int64_t shifted = static_cast<std::int64_t>(big_endian_8(payload_ + slot.offset + slot.bytes - 8) << shift) >> shift;
     return (shifted & -static_cast<std::int64_t>(slot.place == Slot::Place::kRecord)) | slot.constant;
   }
+  // Before the first next(): values that many rows have alike, from one of the columns to another.
+  void keep_together(std::size_t first, std::size_t last) { records_.keep_together(first, last); }
+  // Their bytes, with those of columns between; empty where they are not all here. Rows of the same layout() and the same bytes have the same values.
+  std::string_view together() const {
+    if (layout_->number == 0 || std::uint64_t{layout_->together} + layout_->together_bytes > bytes_here_) return {};
+    return {reinterpret_cast<const char*>(payload_ + layout_->together), layout_->together_bytes};
+  }
+  std::uint32_t layout() const { return layout_->number; }
+
   double real(std::size_t column) const;  // of a real
   // Of a text or blob, as it is stored; valid until next().
   std::string_view bytes(std::size_t column);

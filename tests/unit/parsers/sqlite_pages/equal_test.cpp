@@ -1,5 +1,7 @@
 // The oracle is SQLite: every value of every table, by the pages and by it.
 #include <fstream>
+#include <map>
+#include <utility>
 
 #include <sqlite3.h>
 
@@ -193,4 +195,43 @@ TEST_CASE("sqlite pages: what is unusual is left to SQLite, with a word why") {
   refused(changed(47, "\x07"), "unusual format");
   refused(changed(59, "\x04"), "unusual encoding");
   refused(whole.substr(0, whole.size() - 1), "cut short");
+}
+
+TEST_CASE("sqlite pages: columns that are kept together are equal where their bytes are") {
+  namespace pages = nl::parsers::sqlite_pages;
+  for (const int page_bytes : {512, 4096}) {
+    const MadeDatabase made(page_bytes);
+    // Values of every width, the numbers that a header says, NULL, texts, a column that is asked for and absent, and rows that lie on several pages.
+    made.sql(
+        "CREATE TABLE work (start INTEGER, name INTEGER, grid INTEGER, beside INTEGER, label TEXT, shared INTEGER, id INTEGER, body BLOB);"
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO work SELECT 1000000000000 + i * "
+        "1000003, "
+        "CASE i % 5 WHEN 0 THEN 0 WHEN 1 THEN 1 WHEN 2 THEN NULL WHEN 3 THEN 70000 ELSE -3 END, i / 7 % 3, i % 2, "
+        "CASE i % 4 WHEN 0 THEN NULL ELSE printf('%.*c', i % 3, 'x') END, i % 11 % 2 * 4096, i + 100000, "
+        "CASE i % 50 WHEN 0 THEN randomblob(6000) END FROM n; ALTER TABLE work ADD COLUMN later INTEGER DEFAULT 7");
+    const pages::PageFile::Opening opening = pages::PageFile::open(made.file);
+    REQUIRE(opening.pages);
+    const auto [shape, refusal] = pages::read_shape(*opening.pages, opened_by_sqlite(made.file), "work");
+    INFO(refusal);
+    REQUIRE(shape);
+    pages::TableRows rows(*opening.pages, *shape, {"start", "name", "grid", "label", "absent", "shared", "later", "id"});
+    rows.keep_together(1, 6);
+    std::map<std::pair<std::uint32_t, std::string>, std::string> values;
+    std::size_t together = 0, all = 0;
+    for (; rows.next(); ++all) {
+      if (rows.together().empty()) continue;
+      ++together;
+      std::string row;
+      for (const std::size_t column : {1u, 2u, 3u, 4u, 5u, 6u}) {
+        if (rows.is_null(column)) add_cell('0', "", row);
+        else if (rows.kind(column) == pages::ValueKind::kText) add_cell('t', rows.bytes(column), row);
+        else add_integer(rows.integer(column), row);
+      }
+      const auto [found, is_new] = values.try_emplace({rows.layout(), std::string(rows.together())}, row);
+      CHECK(found->second == row);
+    }
+    CHECK(all == 5001);
+    CHECK(together > 4500);      // all whose numbers lie on the page
+    CHECK(values.size() < 500);  // rows that are alike are known again
+  }
 }

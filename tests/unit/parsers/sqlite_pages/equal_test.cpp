@@ -231,7 +231,7 @@ TEST_CASE("sqlite pages: columns that are kept together are equal where their by
       CHECK(found->second == row);
     }
     CHECK(all == 5001);
-    CHECK(together > 4500);      // all whose numbers lie on the page
-    CHECK(values.size() < 500);  // rows that are alike are known again
+    CHECK(together > 4500);          // all whose numbers lie on the page
+    CHECK(values.size() < all / 5);  // rows that are alike are known again, but where another layout took the place of theirs
   }
 }

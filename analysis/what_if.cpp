@@ -7,6 +7,7 @@
 
 #include "analysis/figures/efficiency/device_peaks.h"
 #include "analysis/figures/overhead/tracing_cost.h"
+#include "analysis/trace/gpu_order.h"
 #include "model/headline.h"
 #include "model/parallel.h"
 
@@ -108,10 +109,7 @@ RunReplay::RunReplay(const Run& run, const StagedTrace& staged, const Knowledge&
     : run_(run), knowledge_(knowledge), staged_(staged), options_(options),
       unprofiled_(unprofiled_window(run, staged, options.stage, options.unprofiled_ns)) {}
 
-bool RunReplay::is_replayed_whole() const {
-  const Trace& trace = staged_.trace;
-  return trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() <= options_.most_works;
-}
+bool RunReplay::is_replayed_whole() const { return gpu_work_count(staged_.trace) <= options_.most_works; }
 
 std::unique_ptr<Predictor> RunReplay::made_predictor(const std::string& stage) const {
   const TracerPart tracer = tracer_part(run_, staged_, knowledge_);

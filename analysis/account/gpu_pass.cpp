@@ -117,15 +117,12 @@ class StageAccounts {
 
 GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen, const IterationPlan& plan,
                            const std::vector<Window>& windows, const PhasePartition& phases) {
-  const StartCursor<Kernel> kernels(trace.kernels);
-  const StartCursor<MemOp> mem_ops(trace.mem_ops);
-  const StartCursor<GraphRun> graph_runs(trace.graph_runs);
+  const GpuWorkOrder order(trace);
   GpuSweeper sweeper(trace, table, plan, windows, chosen);
   const GpuLanes lanes = sweeper.result().lanes;
-  auto swept =
-      std::async(std::launch::async, [&] { visit_in_order(kernels, mem_ops, graph_runs, [&](const auto& row) { sweeper.add(row); }); });
+  auto swept = std::async(std::launch::async, [&] { order.visit([&](const auto& row) { sweeper.add(row); }); });
   StageAccounts accounts(trace, table, lanes, windows, phases);
-  visit_in_order(kernels, mem_ops, graph_runs, accounts);
+  order.visit(accounts);
   swept.get();
   GpuPass pass;
   pass.sweep = std::move(sweeper.result());

@@ -53,32 +53,32 @@ class StartedWork {
   std::vector<std::size_t> before_;  // by place in times_
 };
 
-}  // namespace
-
-std::size_t Predictor::works_in_middle_window(const StagedTrace& staged, const std::string& stage) {
+// Of a stage, without warm-up.
+Spans windows_by_start(const StagedTrace& staged, const std::string& stage) {
   const std::uint32_t found = staged.table.find(stage);
   Spans windows;
   for (const Window& window : staged.windows)
     if (window.stage == found && !window.warmup) windows.emplace_back(window.start_ns, window.end_ns);
-  if (windows.empty()) return 0;
   std::sort(windows.begin(), windows.end());
+  return windows;
+}
+
+}  // namespace
+
+std::size_t Predictor::works_in_middle_window(const StagedTrace& staged, const std::string& stage) {
+  const Spans windows = windows_by_start(staged, stage);
+  if (windows.empty()) return 0;
   const std::pair<Ns, Ns> middle = windows[windows.size() / 2];
-  std::size_t works = 0;
-  each_gpu_work(staged.trace, [&](const auto& work) { works += work.start_ns >= middle.first && work.start_ns < middle.second; });
-  return works;
+  const StartedWork works(staged.trace, {middle});
+  return works.before(middle.second) - works.before(middle.first);
 }
 
 // Whole windows of the stage, from one in the middle to both sides, with at most so much work in them; nothing where all of the trace is replayed.
 std::optional<std::pair<Ns, Ns>> Predictor::part_of(const StagedTrace& staged, const PredictorOptions& options) {
-  const Trace& trace = staged.trace;
-  if (trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() <= options.most_works) return std::nullopt;
-  const std::uint32_t stage = staged.table.find(options.around);
-  Spans windows;
-  for (const Window& window : staged.windows)
-    if (window.stage == stage && !window.warmup) windows.emplace_back(window.start_ns, window.end_ns);
+  if (gpu_work_count(staged.trace) <= options.most_works) return std::nullopt;
+  const Spans windows = windows_by_start(staged, options.around);
   if (windows.empty()) return std::nullopt;
-  std::sort(windows.begin(), windows.end());
-  const StartedWork works(trace, windows);
+  const StartedWork works(staged.trace, windows);
   std::size_t first = windows.size() / 2, last = first;
   while (first > 0 || last + 1 < windows.size()) {
     const std::size_t wider_first = first > 0 ? first - 1 : 0, wider_last = std::min(last + 1, windows.size() - 1);

@@ -92,7 +92,7 @@ class GraphBuilder {
     in_queue_.resize(trace_.queues.size() + 1);
     const auto add = [&](const auto& row) { add_work(row); };
     if (!is_whole()) return visit_gpu_work_if(trace_, [&](const auto& row) { return is_in(row.start_ns); }, add);
-    graph_.works.reserve(trace_.kernels.size() + trace_.mem_ops.size() + trace_.graph_runs.size());
+    graph_.works.reserve(gpu_work_count(trace_));
     visit_gpu_work(trace_, add);
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -16,6 +17,8 @@ template <class Work>
 Ns end_of(const Work& work) {
   return work.end_ns;
 }
+
+inline std::size_t gpu_work_count(const Trace& trace) { return trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size(); }
 
 // All work of the GPUs, in the order of the rows: kernels, copies, whole graphs.
 template <class Visitor>
@@ -76,6 +79,21 @@ void visit_in_order(StartCursor<Kernel> kernels, StartCursor<MemOp> mem_ops, Sta
     }
   }
 }
+
+// For several passes over all work of the GPUs, at the same time if need be: it is ordered once.
+class GpuWorkOrder {
+ public:
+  explicit GpuWorkOrder(const Trace& trace) : kernels_(trace.kernels), mem_ops_(trace.mem_ops), graph_runs_(trace.graph_runs) {}
+  template <class Visitor>
+  void visit(Visitor&& visitor) const {
+    visit_in_order(kernels_, mem_ops_, graph_runs_, visitor);
+  }
+
+ private:
+  StartCursor<Kernel> kernels_;
+  StartCursor<MemOp> mem_ops_;
+  StartCursor<GraphRun> graph_runs_;
+};
 
 // All work of the GPUs, as visitor(kernel), visitor(mem_op) and visitor(graph_run).
 template <class Visitor>

@@ -57,7 +57,6 @@ struct DetailParts {
   SliceCollector& slices;
 };
 
-// One pass over the GPUs' work in the order of its start.
 LaneWork lane_work(const CommunicationKernels& communication, const Kernel& kernel) {
   return {kernel.start_ns, kernel.end_ns(), kernel.api, communication.of(kernel), true};
 }
@@ -73,9 +72,9 @@ LaneWork lane_work(const CommunicationKernels&, const GraphRun& run) {
 }
 
 // What the GPUs did in each moment.
-void add_bins(const Trace& trace, const GpuLanes& gpus, BudgetSweep& budget, BinRecorder& bins) {
+void add_bins(const Trace& trace, const GpuWorkOrder& order, const GpuLanes& gpus, BudgetSweep& budget, BinRecorder& bins) {
   const CommunicationKernels communication(trace);
-  visit_gpu_work(trace, [&](const auto& row) {
+  order.visit([&](const auto& row) {
     const LaneWork work = lane_work(communication, row);
     budget.add(gpus.of_queue(row.queue), work);
     bins.add(gpus.of_queue(row.queue), work);
@@ -84,6 +83,7 @@ void add_bins(const Trace& trace, const GpuLanes& gpus, BudgetSweep& budget, Bin
   bins.finish();
 }
 
+// One pass over the GPUs' work in the order of its start.
 class GpuPart {
  public:
   GpuPart(const DetailParts& parts, const Buckets& buckets, const GpuLanes& gpus, std::size_t most_sums)
@@ -210,13 +210,14 @@ class DetailMaker {
     const CollectiveBands bands = collective_bands(trace_);
     const LaneTable lanes(trace_, stages_, bands);
     const Buckets buckets(capture_, buckets_for(lanes.lanes().size(), limits_.buckets));
+    const GpuWorkOrder order(trace_);
     const GpuLanes gpus(trace_);
     const auto listed = listed_steps(windows_, exact_, limits_.steps / std::max(1u, gpus.size()));
     bins_.emplace(windows_, process_slots(trace_), buckets, exact_, listed);
     BudgetSweep budget(trace_, gpus, spans_of(windows_), 1, {}, &*bins_);
     bins_->set_lanes(budget.lanes());
     put_devices(budget.lanes());
-    auto binned = std::async(std::launch::async, [&] { add_bins(trace_, gpus, budget, *bins_); });
+    auto binned = std::async(std::launch::async, [&] { add_bins(trace_, order, gpus, budget, *bins_); });
     NameTable names(trace_);
     Origins origins(trace_, lanes.ranges_by_start());
     const CallsByThread launches(trace_), other_calls(trace_, trace_.other_calls);
@@ -227,7 +228,7 @@ class DetailMaker {
     add_bands(parts, bands);
     add_host_slices(parts);
     GpuPart gpu_part(parts, buckets, gpus, limits_.sums);
-    visit_gpu_work(trace_, gpu_part);
+    order.visit(gpu_part);
     gpu_part.put(detail_);
     binned.get();
     put_steps(listed);

@@ -6,7 +6,6 @@
 // CUPTI_ALONE: attached (nothing is ever recorded), kernels, calls, all, or finalize: all, and cuptiFinalize when a call returns after each time. On
 // standard error: how often it was on, and how many records there were.
 #include <cupti.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>

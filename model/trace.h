@@ -268,7 +268,7 @@ struct Trace {
   std::vector<Queue> queues;
   std::vector<Device> devices;
   std::vector<KernelShape> shapes;
-  std::vector<Kernel> kernels;  // in the order of the capture's rows
+  std::vector<Kernel> kernels;  // in the order of the capture's rows, or of their start (analysis' order_by_start())
   std::vector<MemOp> mem_ops;
   std::vector<GraphRun> graph_runs;
   std::vector<ApiCall> api_calls;    // sorted by thread, then start

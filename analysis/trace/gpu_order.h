@@ -12,6 +12,9 @@
 
 namespace nl::analysis {
 
+// Brings kernels, copies and graphs into the order of their start. Captures have them nearly so; passes over them then need no order of their own.
+void order_by_start(Trace& trace);
+
 inline Ns end_of(const Kernel& kernel) { return kernel.end_ns(); }
 template <class Work>
 Ns end_of(const Work& work) {

@@ -3,6 +3,7 @@
 #include "analysis/ranks/one_run.h"
 #include "analysis/staging/found/found.h"
 #include "analysis/staging/traced_steps.h"
+#include "analysis/trace/gpu_order.h"
 #include "exporters/nsys_sqlite/nsys_sqlite.h"
 #include "model/error.h"
 #include "orchestrator/capture/duty.h"
@@ -30,6 +31,7 @@ std::string write_export(const Trace& trace, const std::filesystem::path& sqlite
 }  // namespace
 
 Trace with_stages(Trace trace, const Config& config) {
+  analysis::order_by_start(trace);
   analysis::add_found_stages(trace, {config.stages.map.begin(), config.stages.map.end()});
   const bool asked = one_in(config.capture.duty).value_or(1) > 1 && trace.stats.source_format == SourceFormat::kCollector;
   const bool marks = asked && marks_steps(trace);

@@ -7,10 +7,16 @@
 
 namespace nl::analysis {
 
-void LaneTimes::add_compute(Ns start_ns, Ns end_ns, std::uint32_t name) {
-  const Ns before_ns = kernels_.empty() ? end_ns : kernels_.back().latest_end_ns, latest_ns = std::max(end_ns, before_ns);
-  const Ns busy_before_ns = busy_until(latest_ns);
-  kernels_.push_back({start_ns, end_ns, latest_ns, busy_before_ns, name});
+void LaneTimes::Before::add(const Kernel& kernel) {
+  busy_ns += std::max<Ns>(0, kernel.end_ns() - std::max(kernel.start_ns, latest_end_ns));
+  latest_end_ns = std::max(latest_end_ns, kernel.end_ns());
+}
+
+void LaneTimes::add_compute(std::uint32_t kernel) {
+  if (kernels_.empty()) all_.latest_end_ns = trace_->kernels[kernel].start_ns;
+  if (kernels_.size() % kEvery == 0) before_.push_back(all_);
+  kernels_.push_back(kernel);
+  all_.add(trace_->kernels[kernel]);
 }
 
 void LaneTimes::add_collective(Ns start_ns, Ns end_ns) {
@@ -23,18 +29,22 @@ std::optional<Ns> LaneTimes::left_before(Ns time_ns) const {
 }
 
 std::size_t LaneTimes::first_reaching(Ns time_ns) const {
-  const auto found = std::lower_bound(kernels_.begin(), kernels_.end(), time_ns,
-                                      [](const Kernel& kernel, Ns time) { return kernel.latest_end_ns <= time; });
-  return static_cast<std::size_t>(found - kernels_.begin());
+  const auto later =
+      std::partition_point(before_.begin(), before_.end(), [&](const Before& before) { return before.latest_end_ns <= time_ns; });
+  if (later == before_.begin()) return 0;
+  std::size_t i = static_cast<std::size_t>(std::prev(later) - before_.begin()) * kEvery;
+  while (i < kernels_.size() && row(i).end_ns() <= time_ns) ++i;
+  return i;
 }
 
 Ns LaneTimes::busy_until(Ns time_ns) const {
-  const auto after =
-      std::lower_bound(kernels_.begin(), kernels_.end(), time_ns, [](const Kernel& kernel, Ns time) { return kernel.start_ns < time; });
+  const auto after = std::partition_point(kernels_.begin(), kernels_.end(),
+                                          [&](std::uint32_t kernel) { return trace_->kernels[kernel].start_ns < time_ns; });
   if (after == kernels_.begin()) return 0;
-  const Kernel& last = *std::prev(after);
-  const Ns before_ns = std::prev(after) == kernels_.begin() ? last.start_ns : std::prev(after, 2)->latest_end_ns;
-  return last.busy_before_ns + std::max<Ns>(0, std::min(last.end_ns, time_ns) - std::max(last.start_ns, before_ns));
+  const auto last = static_cast<std::size_t>(std::prev(after) - kernels_.begin());
+  Before before = before_[last / kEvery];
+  for (std::size_t i = last - last % kEvery; i < last; ++i) before.add(row(i));
+  return before.busy_ns + std::max<Ns>(0, std::min(row(last).end_ns(), time_ns) - std::max(row(last).start_ns, before.latest_end_ns));
 }
 
 Ns LaneTimes::busy_ns(Ns start_ns, Ns end_ns) const { return busy_until(end_ns) - busy_until(start_ns); }
@@ -46,22 +56,22 @@ Ns LaneTimes::middle_of_longest_gap(Ns start_ns, Ns end_ns) const {
     longest_ns = until_ns - idle_from_ns;
     middle_ns = idle_from_ns + longest_ns / 2;
   };
-  for (std::size_t i = first_reaching(start_ns); i < kernels_.size() && kernels_[i].start_ns < end_ns; ++i) {
-    gap(kernels_[i].start_ns);
-    idle_from_ns = std::max(idle_from_ns, kernels_[i].end_ns);
+  for (std::size_t i = first_reaching(start_ns); i < kernels_.size() && row(i).start_ns < end_ns; ++i) {
+    gap(row(i).start_ns);
+    idle_from_ns = std::max(idle_from_ns, row(i).end_ns());
   }
   gap(end_ns);
   return middle_ns;
 }
 
 std::vector<LaneTimes> lane_times(const Trace& trace, const GpuLanes& lanes) {
-  std::vector<LaneTimes> work(lanes.size());
+  std::vector<LaneTimes> work(lanes.size(), LaneTimes(trace));
   const CommunicationKernels communication(trace);
   for (const std::uint32_t i : start_order_of(trace.kernels, [](const Kernel&) { return true; })) {
     const Kernel& kernel = trace.kernels[i];
     LaneTimes& lane = work[lanes.of_queue(kernel.queue)];
     if (communication.of(kernel)) lane.add_collective(kernel.start_ns, kernel.end_ns());
-    else lane.add_compute(kernel.start_ns, kernel.end_ns(), kernel.shape < trace.shapes.size() ? trace.shapes[kernel.shape].name.value : 0);
+    else lane.add_compute(i);
   }
   return work;
 }

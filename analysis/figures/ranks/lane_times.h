@@ -12,11 +12,12 @@
 
 namespace nl::analysis {
 
-// What one GPU of a process computes, and when it leaves its collectives.
+// What one GPU of a process computes, and when it leaves its collectives. The trace must outlive it.
 class LaneTimes {
  public:
-  void add_compute(Ns start_ns, Ns end_ns, std::uint32_t name);  // by start
-  void add_collective(Ns start_ns, Ns end_ns);                   // by start
+  explicit LaneTimes(const Trace& trace) : trace_(&trace) {}
+  void add_compute(std::uint32_t kernel);       // by start
+  void add_collective(Ns start_ns, Ns end_ns);  // by start
 
   // When it left the last collective that began before that time; nothing: none did.
   std::optional<Ns> left_before(Ns time_ns) const;
@@ -25,22 +26,31 @@ class LaneTimes {
   // visit(name, time in the stretch)
   template <class Visit>
   void each_kernel(Ns start_ns, Ns end_ns, Visit visit) const {
-    for (std::size_t i = first_reaching(start_ns); i < kernels_.size() && kernels_[i].start_ns < end_ns; ++i)
-      if (const Ns time_ns = std::min(kernels_[i].end_ns, end_ns) - std::max(kernels_[i].start_ns, start_ns); time_ns > 0)
-        visit(kernels_[i].name, time_ns);
+    for (std::size_t i = first_reaching(start_ns); i < kernels_.size() && row(i).start_ns < end_ns; ++i)
+      if (const Ns time_ns = std::min(row(i).end_ns(), end_ns) - std::max(row(i).start_ns, start_ns); time_ns > 0)
+        visit(name_of(row(i)), time_ns);
   }
 
  private:
-  struct Kernel {
-    Ns start_ns = 0, end_ns = 0;
-    Ns latest_end_ns = 0;   // of it and all before
-    Ns busy_before_ns = 0;  // union of all before
-    std::uint32_t name = 0;
+  // What the kernels before one of them took. Kept of one in so many, because a lane may have millions.
+  struct Before {
+    Ns latest_end_ns = 0;
+    Ns busy_ns = 0;  // their union
+    void add(const Kernel& kernel);
   };
+  static constexpr std::size_t kEvery = 32;
+
+  const Kernel& row(std::size_t i) const { return trace_->kernels[kernels_[i]]; }
+  std::uint32_t name_of(const Kernel& kernel) const {
+    return kernel.shape < trace_->shapes.size() ? trace_->shapes[kernel.shape].name.value : 0;
+  }
   std::size_t first_reaching(Ns time_ns) const;  // the first that no earlier one outlasts and that ends after it
   Ns busy_until(Ns time_ns) const;
 
-  std::vector<Kernel> kernels_;
+  const Trace* trace_;
+  std::vector<std::uint32_t> kernels_;  // by start
+  std::vector<Before> before_;          // of kernel 0, kEvery, 2 kEvery …
+  Before all_;
   std::vector<std::pair<Ns, Ns>> left_;  // start of a collective, latest end of it and all before
 };
 

@@ -26,6 +26,10 @@ constexpr double kMostLaunchNs = 12'000;  // that a tracer was seen to add to a 
 constexpr double kMostOfKnown = 1.5;      // and as many times what is known of it
 constexpr double kLeastSaving = 0.005;    // of the stage: less is not worth a row
 
+// Of a part that is replayed: the median of so many windows is known to a sixth of what one of them varies. Short ones are taken until they have so
+// much work.
+constexpr std::size_t kEnoughReplayed = 64, kEnoughWorkReplayed = 20'000;
+
 // How much work of the GPUs begins before the start or the end of a window.
 class StartedWork {
  public:
@@ -82,7 +86,8 @@ std::optional<std::pair<Ns, Ns>> Predictor::part_of(const StagedTrace& staged, c
   std::size_t first = windows.size() / 2, last = first;
   while (first > 0 || last + 1 < windows.size()) {
     const std::size_t wider_first = first > 0 ? first - 1 : 0, wider_last = std::min(last + 1, windows.size() - 1);
-    if (works.before(windows[wider_last].second) - works.before(windows[wider_first].first) > options.most_works) break;
+    const std::size_t wider_works = works.before(windows[wider_last].second) - works.before(windows[wider_first].first);
+    if (wider_works > options.most_works || (last - first >= kEnoughReplayed && wider_works > kEnoughWorkReplayed)) break;
     first = wider_first;
     last = wider_last;
   }

@@ -32,7 +32,7 @@ struct PredictorOptions {
   // With it the tracer's part is what brings the replay to it; what remains is a host or a GPU that was faster or slower then, and all times are
   // scaled by it.
   std::optional<UnprofiledWindow> unprofiled = {};
-  // Of a trace with more work, an excerpt is replayed with as much of it, around a window in the middle of this stage.
+  // Of a trace with more work, an excerpt is replayed with at most as much of it, around a window in the middle of this stage.
   std::size_t most_works = std::numeric_limits<std::size_t>::max();
   std::string around = {};
   double interval_scale = 1;  // of the logarithm of every interval

@@ -1,6 +1,7 @@
 #include "analysis/replay/replay_graph.h"
 
 #include <cmath>
+#include <functional>
 #include <tuple>
 
 #include "analysis/replay/excerpt.h"
@@ -45,7 +46,8 @@ std::optional<NoPrediction> refusal(const TraceBuilder& program, const NamedChan
 // Steps of `launches` launches, each 20 µs after the one before and 2 µs long itself; their kernels take `kernel_us` and begin 8 µs after their launch,
 // or when the kernel before has ended. Then a wait, and `code_us` of the thread's own.
 struct Steps : TraceBuilder {
-  Steps(int launches, Ns kernel_us, Ns code_us, int steps = 10) {
+  Steps(int launches, Ns kernel_us, Ns code_us, int steps = 10) : Steps(launches, kernel_us, [=](int) { return code_us; }, steps) {}
+  Steps(int launches, Ns kernel_us, const std::function<Ns(int step)>& code_us, int steps) {
     constexpr Ns kUs = 1'000;
     Ns now = kUs, gpu = 0;
     for (int i = 0; i < steps; ++i) {
@@ -59,7 +61,7 @@ struct Steps : TraceBuilder {
       }
       const Ns until = std::max(now + 2 * kUs, gpu + 4 * kUs);
       wait(now + kUs, until);
-      now = until + code_us * kUs;
+      now = until + code_us(i) * kUs;
       stage("step", start, now);
     }
     trace.duration_ns = now;
@@ -160,6 +162,16 @@ TEST_CASE("replay: a stage of a long trace is predicted from a part of it") {
   const Prediction found = part.predict("step", {{"--graph step", StageAsGraph{"step"}}});
   CHECK(found.predicted_ns == Approx(expected.predicted_ns).epsilon(1e-3));
   CHECK(found.measured_ns == Approx(expected.measured_ns).epsilon(1e-3));
+}
+
+TEST_CASE("replay: of many windows that are long enough only some in the middle are replayed, of short ones more") {
+  const auto measured_us = [](std::size_t launches) {  // of 300 steps, of which the 100 in the middle are quick
+    const Steps program(static_cast<int>(launches), 3, [](int step) -> Ns { return step < 100 || step >= 200 ? 9'000 : 100; }, 300);
+    const StagedTrace staged(program.trace, every_window());
+    return Predictor(staged, {.most_works = 300 * launches - 1, .around = "step"}).predict("step", {}).measured_ns / 1e3;
+  };
+  CHECK(measured_us(400) < 9'000 + 400 * 20);  // 64 steps of 400 kernels are enough
+  CHECK(measured_us(60) > 9'000 + 60 * 20);    // 299 steps of 60 are not
 }
 
 TEST_CASE("replay: launches that bind become one graph, and the user's own code stays") {

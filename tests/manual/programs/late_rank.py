@@ -1,7 +1,12 @@
-"""Two processes on one GPU, which add up their results over gloo after each step. Rank 1 is late: it runs a slow function before each step."""
+"""Two processes on one GPU, which add up their results over gloo after each step. Rank 1 is late: it runs a slow function before each step.
+
+    late_rank.py                                  starts both itself
+    torchrun --nproc-per-node 2 late_rank.py MEET, mpirun -n 2 python3 late_rank.py MEET      MEET: a file that is not there yet
+"""
 
 import json
 import os
+import sys
 import tempfile
 import time
 
@@ -46,6 +51,9 @@ def work(rank, rendezvous):
 
 
 def main():
+    if len(sys.argv) > 1:
+        work(int(os.environ.get("RANK") or os.environ["OMPI_COMM_WORLD_RANK"]), sys.argv[1])
+        return
     with tempfile.TemporaryDirectory() as folder:
         mp.spawn(work, args=(os.path.join(folder, "meet"),), nprocs=2)
 

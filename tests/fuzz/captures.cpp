@@ -12,6 +12,7 @@
 #include "parsers/trtexec/json.h"
 #include "tests/fuzz/input_files.h"
 #include "tests/fuzz/readers.h"
+#include "tests/unit/parsers/columns/column_files.h"
 
 namespace nl::fuzz::read {
 namespace {
@@ -27,6 +28,11 @@ void as_format(std::string_view name, const std::filesystem::path& file) {
 }  // namespace
 
 void nsys(std::string_view bytes) { as_format("nsys", as_database(bytes)); }
+void columns(std::string_view bytes) {
+  const bool is_parquet = bytes.starts_with("PAR1");
+  test::read_all(as_file(bytes, is_parquet ? "input.parquet" : "input.arrow"));
+}
+
 void ncu(std::string_view bytes) { as_format("ncu", as_file(bytes)); }
 void kineto(std::string_view bytes) { as_format("kineto", as_file(bytes)); }
 void ort(std::string_view bytes) { as_format("ort", as_file(bytes)); }

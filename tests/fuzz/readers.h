@@ -7,7 +7,7 @@
 
 // Every reader of files that others wrote, or that may be damaged since. Its name is that of its corpus, and of tools/fuzz. docs/fuzzing.md
 #define NL_FUZZ_READERS(each)                                                                                                             \
-  each(archive) each(collector) each(config) each(devices) each(expectations) each(facts) each(flight_dump) each(hf_config)               \
+  each(archive) each(collector) each(columns) each(config) each(devices) each(expectations) each(facts) each(flight_dump) each(hf_config) \
       each(inspector) each(kineto) each(ledger) each(load) each(ncu) each(npz) each(nsys) each(onnx) each(ort) each(rules) each(run_json) \
           each(sqlite_pages) each(stacks) each(suite) each(trtexec) each(unwinder) each(whatif)
 

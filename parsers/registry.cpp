@@ -1,5 +1,6 @@
 #include "parsers/registry.h"
 
+#include <algorithm>
 #include <array>
 
 namespace nl::parsers {
@@ -18,6 +19,12 @@ constexpr std::array kFormats = {&kNsysFormat, &kNcuFormat,     &kCollectorForma
 std::span<const Format* const> formats() { return kFormats; }
 
 const Format* sniff(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) {
+    const auto found = std::find_if(kFormats.begin(), kFormats.end(),
+                                    [&](const Format* format) { return format->is_own_folder && format->is_own_folder(file); });
+    return found != kFormats.end() ? *found : nullptr;
+  }
   const FileHead head(file);
   for (const Format* format : kFormats)
     if ((format->is_own && format->is_own(head)) || (is_report(*format, file) && !head.bytes.empty())) return format;

@@ -40,18 +40,19 @@ struct Format {
   std::string_view source = name;  // in files: where operators are from
   std::string_view known_as = {};  // where a file is of no format: "give … or a <known_as>"
   Gives gives = Gives::kTimeline;
-  std::size_t most_files = kAnyNumber;             // behind its flag
-  bool together = false;                           // all files make one reading; else each makes its own
-  bool by_rank = false;                            // several files are the captures of the ranks of one run
-  bool (*is_own)(const FileHead& head) = nullptr;  // none: only the flag chooses it
-  Reading (*read)(const Files& files) = nullptr;   // throws Error(kInput) where a file is not what it should be
-  std::string_view report_extensions = {};         // " .nsys-rep .qdrep ": of reports that their tool has to export first
+  std::size_t most_files = kAnyNumber;                                   // behind its flag
+  bool together = false;                                                 // all files make one reading; else each makes its own
+  bool by_rank = false;                                                  // several files are the captures of the ranks of one run
+  bool (*is_own)(const FileHead& head) = nullptr;                        // none: only the flag chooses it
+  bool (*is_own_folder)(const std::filesystem::path& folder) = nullptr;  // none: it is always a file
+  Reading (*read)(const Files& files) = nullptr;                         // throws Error(kInput) where a file is not what it should be
+  std::string_view report_extensions = {};  // " .nsys-rep .qdrep ": of reports that their tool has to export first
 };
 
 // All formats, in the order of the flags. The first with a timeline gives the capture.
 std::span<const Format* const> formats();
 
-// The format of a file, by what is in it; nullptr where no format claims it. Only the beginning is looked at: a file that
+// The format of a file or of a folder that is one capture, by what is in it; nullptr where no format claims it. Only the beginning is looked at: a file that
 // was cut off later on is still of its format, and its reader says what is missing.
 // Throws Error(kInput) where the file cannot be read.
 const Format* sniff(const std::filesystem::path& file);

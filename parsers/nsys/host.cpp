@@ -5,8 +5,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "model/function_name.h"
 #include "parsers/nsys/tables.h"
 #include "parsers/stacks/stacks.h"
@@ -109,12 +107,14 @@ class ChainReader {
 
 constexpr const char* kOsCalls = "OSRT_API";
 
-enum CallColumn { kCallStart, kCallEnd, kCallThread, kCallName };
+enum CallColumn { kCallStart, kCallEnd, kCallThread, kCallName, kCallNesting };
 
-// Most of a table of millions is short, so SQLite leaves that out. A nested call is part of the one around it.
-std::string long_calls(const NsysDatabase& database) {
-  const char* outermost = database.has_column(kOsCalls, "nestingLevel") ? " AND coalesce(nestingLevel, 0) = 0" : "";
-  return fmt::format("SELECT start, end, globalTid, nameId FROM {} WHERE end - start >= {}{}", kOsCalls, kLongCallNs, outermost);
+// Most of a table of millions is short. A nested call is part of the one around it.
+bool is_long_call(const NsysRows& row) {
+  if (row.is_null(kCallStart) || row.is_null(kCallEnd) || row.integer(kCallNesting) != 0) return false;
+  Ns duration = 0;
+  const bool overflows = __builtin_sub_overflow(row.integer(kCallEnd), row.integer(kCallStart), &duration);
+  return overflows ? row.integer(kCallEnd) > 0 : duration >= kLongCallNs;
 }
 
 }  // namespace
@@ -149,8 +149,9 @@ void read_os_calls(const NsysDatabase& database, NsysStrings& strings, const Nsy
   std::unordered_map<std::int64_t, std::uint32_t> threads;
   for (std::size_t i = 0; i < places.global_tids().size(); ++i) threads[places.global_tids()[i]] = static_cast<std::uint32_t>(i);
   trace.stats.rows_read[kOsCalls] = database.rows_of(kOsCalls).count;
-  NsysRows row = database.query(long_calls(database));
+  NsysRows row = database.select(kOsCalls, {"start", "end", "globalTid", "nameId", "nestingLevel"});
   while (row.next()) {
+    if (!is_long_call(row)) continue;
     const auto thread = threads.find(row.integer(kCallThread));
     if (thread == threads.end()) continue;
     if (!packable(row.integer(kCallStart), row.integer(kCallEnd))) {

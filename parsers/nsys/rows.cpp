@@ -50,6 +50,8 @@ NsysRows::NsysRows(Pages pages, const sqlite_pages::TableShape& table, const std
                    const sqlite_pages::RowRange& range)
     : paged_(new Paged{pages, sqlite_pages::TableRows(*pages, table, columns, range), std::vector<std::string>(columns.size())}) {}
 
+NsysRows::NsysRows(columns::Rows rows, std::size_t columns) : stored_(new Stored{std::move(rows), std::vector<std::string>(columns)}) {}
+
 NsysRows::~NsysRows() { sqlite3_finalize(statement_); }
 
 bool NsysRows::step() {
@@ -65,6 +67,7 @@ std::int64_t NsysRows::integer_in_sqlite(int column) const { return sqlite3_colu
 
 std::string_view NsysRows::text(int column) const {
   if (paged_) return paged_->as_text(column);
+  if (stored_) return stored_->as_text(column);
   auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
   if (!bytes) return {};
   return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
@@ -92,6 +95,22 @@ std::string_view NsysRows::Paged::as_text(int column) {
     case sqlite_pages::ValueKind::kInteger: return texts[at] = std::to_string(rows.integer(at));
     case sqlite_pages::ValueKind::kReal: return texts[at] = text_of(rows.real(at));
     default: return sqlite_pages::utf8_of(rows.bytes(at), pages->encoding(), texts[at]);
+  }
+}
+
+std::int64_t NsysRows::Stored::as_integer(int column) const {
+  const auto at = static_cast<std::size_t>(column);
+  if (rows.is_null(at)) return 0;
+  return rows.kind(at) == columns::Kind::kReal ? integer_of(rows.real(at)) : integer_of(rows.text(at));
+}
+
+std::string_view NsysRows::Stored::as_text(int column) {
+  const auto at = static_cast<std::size_t>(column);
+  if (rows.is_null(at)) return {};
+  switch (rows.kind(at)) {
+    case columns::Kind::kInteger: return texts[at] = std::to_string(rows.integer(at));
+    case columns::Kind::kReal: return texts[at] = text_of(rows.real(at));
+    default: return rows.text(at);
   }
 }
 

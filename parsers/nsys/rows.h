@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parsers/columns/rows.h"
 #include "parsers/sqlite_pages/table_rows.h"
 
 struct sqlite3;
@@ -13,7 +14,7 @@ struct sqlite3_stmt;
 
 namespace nl::parsers {
 
-// Rows of an export, by SQLite or, several times faster, from the pages of the file. Columns are numbered as they were asked for; values of
+// Rows of an export: of an SQLite file by SQLite or, several times faster, from its pages; of Parquet and Arrow from their columns. Columns are numbered as they were asked for; values of
 // another type than is asked for are turned into it as SQLite does that.
 class NsysRows {
  public:
@@ -21,18 +22,23 @@ class NsysRows {
   NsysRows(sqlite3* connection, const std::string& sql, std::string file);
   NsysRows(Pages pages, const sqlite_pages::TableShape& table, const std::vector<std::string_view>& columns,
            const sqlite_pages::RowRange& range);
+  NsysRows(columns::Rows rows, std::size_t columns);
   ~NsysRows();
   NsysRows(const NsysRows&) = delete;
   NsysRows& operator=(const NsysRows&) = delete;
 
-  bool next() { return paged_ ? paged_->rows.next() : step(); }  // Error(kInput) where the file is damaged
-  bool is_null(int column) const { return paged_ ? paged_->rows.is_null(static_cast<std::size_t>(column)) : is_null_in_sqlite(column); }
-  std::int64_t integer(int column) const {  // 0 where it is NULL
-    if (!paged_) return integer_in_sqlite(column);
-    return paged_->rows.is_integer(static_cast<std::size_t>(column)) ? paged_->rows.integer(static_cast<std::size_t>(column))
-                                                                     : paged_->as_integer(column);
+  bool next() { return paged_ ? paged_->rows.next() : stored_ ? stored_->rows.next() : step(); }  // Error(kInput) where the file is damaged
+  bool is_null(int column) const {
+    const auto at = static_cast<std::size_t>(column);
+    return paged_ ? paged_->rows.is_null(at) : stored_ ? stored_->rows.is_null(at) : is_null_in_sqlite(column);
   }
-  // See TableRows; nothing is together where SQLite reads.
+  std::int64_t integer(int column) const {  // 0 where it is NULL
+    const auto at = static_cast<std::size_t>(column);
+    if (paged_) return paged_->rows.is_integer(at) ? paged_->rows.integer(at) : paged_->as_integer(column);
+    if (stored_) return stored_->rows.is_integer(at) ? stored_->rows.integer(at) : stored_->as_integer(column);
+    return integer_in_sqlite(column);
+  }
+  // See TableRows; nothing is together where there are no pages.
   void keep_together(int first, int last) {
     if (paged_) paged_->rows.keep_together(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
   }
@@ -51,12 +57,20 @@ class NsysRows {
     std::int64_t as_integer(int column);
     std::string_view as_text(int column);
   };
+  struct Stored {
+    columns::Rows rows;
+    std::vector<std::string> texts;  // the same
+
+    std::int64_t as_integer(int column) const;
+    std::string_view as_text(int column);
+  };
   bool step();
   bool is_null_in_sqlite(int column) const;
   std::int64_t integer_in_sqlite(int column) const;
 
   std::unique_ptr<Paged> paged_;
-  sqlite3_stmt* statement_ = nullptr;  // where there are no pages
+  std::unique_ptr<Stored> stored_;
+  sqlite3_stmt* statement_ = nullptr;  // where there are neither pages nor columns
   std::string file_;
 };
 

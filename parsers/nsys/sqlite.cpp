@@ -1,6 +1,7 @@
 #include "parsers/nsys/sqlite.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/core.h>
 
@@ -115,12 +116,31 @@ Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tabl
   return trace;
 }
 
+std::map<std::string, std::string> read_nsys_machine(const std::filesystem::path& file) {
+  constexpr std::array kTold = {"NvDriverVersion", "CpuDescription",         "CpuCores",         "CpuArchitecture",
+                                "OsDescription",   "SoftwareReleaseVersion", "CudaDriverVersion"};
+  std::map<std::string, std::string> machine;
+  try {
+    const NsysDatabase database(file);
+    if (!database.has_columns("TARGET_INFO_SYSTEM_ENV", {"name", "value"})) return machine;
+    NsysRows row = database.select("TARGET_INFO_SYSTEM_ENV", {"name", "value"});
+    while (row.next())
+      if (std::find(kTold.begin(), kTold.end(), row.text(0)) != kTold.end()) machine[std::string(row.text(0))] = row.text(1);
+  } catch (const Error&) {
+    machine.clear();
+  }
+  return machine;
+}
+
 extern const Format kNsysFormat = {.name = "nsys",
-                                   .help = "SQLite export of nsys, or a .nsys-rep (needs nsys); several: one of each rank of a run",
+                                   .help =
+                                       "export of nsys: SQLite, or a folder of Parquet or Arrow files; or a .nsys-rep (needs nsys); "
+                                       "several: one of each rank of a run",
                                    .known_as = "an nsys SQLite or .nsys-rep",
                                    .gives = Gives::kNsysExport,
                                    .by_rank = true,
                                    .is_own = is_nsys_export,
+                                   .is_own_folder = is_export_folder,
                                    .read = [](const Files& files) -> Reading { return read_nsys_sqlite(files[0]); },
                                    .report_extensions = " .nsys-rep .qdrep "};  // .qdrep: before 2021
 

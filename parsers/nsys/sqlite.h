@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <string>
 
 #include "model/trace.h"
 
@@ -16,8 +18,12 @@ struct NsysTables {
   bool all_calls = false;  // keep also those that neither launched GPU work nor waited for it
 };
 
-// The SQLite export of an nsys report, of any schema from 2022 to 2026: tables and columns are probed,
-// none is assumed. Throws Error(kInput) where the file is not such an export or is damaged.
+// The export of an nsys report, as SQLite or as a folder of Parquet or Arrow files, of any schema from 2022 to 2026: tables and columns are
+// probed, none is assumed. Throws Error(kInput) where it is not such an export or is damaged.
 Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tables = {});
+
+// What the export says of the machine that was captured, by nsys' names ("NvDriverVersion"); nothing of its environment. Empty where it cannot
+// be read: an export without it is still whole.
+std::map<std::string, std::string> read_nsys_machine(const std::filesystem::path& file);
 
 }  // namespace nl::parsers

@@ -47,8 +47,8 @@ std::string as_utf8(std::string_view text) { return mended_utf8(text).value_or(s
 
 NsysStrings::NsysStrings(const NsysDatabase& database, StringPool& pool) : pool_(pool) {
   if (!database.has_columns("StringIds", {"id", "value"})) return;
-  if (database.is_row_key("StringIds", "id")) lookup_.reset(new NsysRows(database.query("SELECT value FROM StringIds WHERE id = ?")));
-  else load_all(database);
+  lookup_ = database.texts("StringIds", "id", "value");
+  if (lookup_ == nullptr) load_all(database);
 }
 
 void NsysStrings::load_all(const NsysDatabase& database) {
@@ -60,10 +60,8 @@ void NsysStrings::load_all(const NsysDatabase& database) {
 std::optional<StringId> NsysStrings::find(std::int64_t id) {
   if (auto found = known_.find(id); found != known_.end()) return found->second;
   std::optional<StringId> value;
-  if (lookup_) {
-    lookup_->bind(1, id);
-    if (lookup_->next() && !lookup_->is_null(0)) value = intern(lookup_->text(0));
-  }
+  if (lookup_)
+    if (const auto found = lookup_->find(id)) value = intern(*found);
   if (!value) ++missing_;
   return known_[id] = value;
 }

@@ -32,7 +32,7 @@ class NsysStrings {
   void load_all(const NsysDatabase& database);
 
   StringPool& pool_;
-  std::unique_ptr<NsysRows> lookup_;  // empty where there is no such table, or it was loaded whole
+  std::unique_ptr<NsysTexts> lookup_;  // empty where there is no such table, or it was loaded whole
   std::unordered_map<std::int64_t, std::optional<StringId>> known_;
   std::uint64_t missing_ = 0;
   std::uint64_t mended_ = 0;

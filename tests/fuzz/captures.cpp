@@ -7,6 +7,7 @@
 #include "parsers/facts/facts.h"
 #include "parsers/flight_recorder/dump.h"
 #include "parsers/inspector/inspector.h"
+#include "parsers/nsys/sqlite.h"
 #include "parsers/registry.h"
 #include "parsers/stacks/stacks.h"
 #include "parsers/trtexec/json.h"
@@ -28,9 +29,12 @@ void as_format(std::string_view name, const std::filesystem::path& file) {
 }  // namespace
 
 void nsys(std::string_view bytes) { as_format("nsys", as_database(bytes)); }
+// As one table of a folder, and by itself.
 void columns(std::string_view bytes) {
   const bool is_parquet = bytes.starts_with("PAR1");
   test::read_all(as_file(bytes, is_parquet ? "input.parquet" : "input.arrow"));
+  const auto file = as_file(bytes, is_parquet ? "NVTX_EVENTS.parquet" : "NVTX_EVENTS.arrow");
+  parsers::read_nsys_sqlite(file.parent_path());
 }
 
 void ncu(std::string_view bytes) { as_format("ncu", as_file(bytes)); }

@@ -45,7 +45,9 @@ TEST_CASE("refusals: an nsys export that is missing, empty, something else or cu
   const auto refused = [&](const std::filesystem::path& file) { return refusal_in(made.folder, [&] { read_nsys_sqlite(file); }); };
   const std::string export_anew = "export it again: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep";
   CHECK(refused(made.folder / "absent") == "there is no such file | F/absent | check the path of the nsys export");
-  CHECK(refused(made.folder) == "this is a folder, not an nsys export | F | name the .sqlite file");
+  CHECK(refused(made.folder) ==
+        "the folder has none of the tables of an nsys export, such as StringIds.parquet | F | name the folder that nsys wrote: nsys export "
+        "--type parquetdir --output FOLDER REPORT.nsys-rep");
   made.bytes("");
   CHECK(refused(made.file) == "the nsys export is empty (0 bytes) | F/export.sqlite | " + export_anew);
   made.bytes("SQLite format 2 and so on");

@@ -12,21 +12,21 @@
 
 using namespace nl;
 using namespace nl::test;
-using parsers::columns::Kind;
-using parsers::columns::Rows;
-using parsers::columns::Table;
+using ColumnRows = parsers::columns::Rows;
+using ColumnTable = parsers::columns::Table;
 
 namespace {
 
 using nlohmann::json;
 
-json value_of(const Rows& rows, std::size_t column, const json& like) {
+json cell_of(const ColumnRows& rows, std::size_t column, const json& like) {
   if (rows.is_null(column)) return nullptr;
   switch (rows.kind(column)) {
-    case Kind::kInteger: return like.is_string() ? json(std::to_string(rows.integer(column))) : json(rows.integer(column));
-    case Kind::kReal: return rows.real(column);
-    case Kind::kText: return std::string(rows.text(column));
-    case Kind::kAbsent: break;
+    case parsers::columns::Kind::kInteger:
+      return like.is_string() ? json(std::to_string(rows.integer(column))) : json(rows.integer(column));
+    case parsers::columns::Kind::kReal: return rows.real(column);
+    case parsers::columns::Kind::kText: return std::string(rows.text(column));
+    case parsers::columns::Kind::kAbsent: break;
   }
   return "of no kind";
 }
@@ -37,20 +37,20 @@ const json& expected_values() {
 }
 
 // Rows from `first` to `last` are what the writer was given.
-void check_rows(const Table& table, std::uint64_t first, std::uint64_t last) {
+void check_rows(const ColumnTable& table, std::uint64_t first, std::uint64_t last) {
   const std::vector<std::string_view> names = names_of(table);
-  Rows rows(table, names, first, last);
+  ColumnRows rows(table, names, first, last);
   std::uint64_t row = first;
   for (; rows.next(); ++row)
     for (std::size_t i = 0; i < names.size(); ++i) {
       const json& expected = expected_values()[std::string(names[i])][row];
-      if (const json found = value_of(rows, i, expected); found != expected)
+      if (const json found = cell_of(rows, i, expected); found != expected)
         FAIL(names[i] << ", row " << row << ": found " << found.dump() << ", expected " << expected.dump());
     }
   CHECK(row == std::min<std::uint64_t>(last, 399) + 1);
 }
 
-std::string refusal_of(const std::filesystem::path& file) {
+std::string table_refusal(const std::filesystem::path& file) {
   try {
     read_all(file);
     return "it was read";
@@ -62,7 +62,7 @@ std::string refusal_of(const std::filesystem::path& file) {
   }
 }
 
-std::filesystem::path changed(const Folder& folder, const std::filesystem::path& file, const std::string& bytes) {
+std::filesystem::path changed_table(const Folder& folder, const std::filesystem::path& file, const std::string& bytes) {
   return folder.file(file.filename().c_str(), bytes);
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("columns: files of all writers, codecs and encodings have the values t
   CHECK(files.size() == 13);
   for (const auto& file : files) {
     INFO(file.filename());
-    const Table table = open_columns(file);
+    const ColumnTable table = open_columns(file);
     CHECK(table->rows() == 400);
     CHECK(names_of(table).size() >= 5);
     check_rows(table, 0, UINT64_MAX);
@@ -83,19 +83,19 @@ TEST_CASE("columns: files of all writers, codecs and encodings have the values t
 }
 
 TEST_CASE("columns: rows behind the last, and of no table, are none") {
-  const Table table = open_columns(NL_FIXTURES "/column_tables/snappy.parquet");
+  const ColumnTable table = open_columns(NL_FIXTURES "/column_tables/snappy.parquet");
   CHECK(table->group_rows() == std::vector<std::uint64_t>{150, 150, 100});
-  CHECK_FALSE(Rows(table, {"start"}, 400, 500).next());
-  CHECK_FALSE(Rows(table, {"start"}, 2, 1).next());
-  CHECK_FALSE(Rows(nullptr, {"start"}, 0, 10).next());
+  CHECK_FALSE(ColumnRows(table, {"start"}, 400, 500).next());
+  CHECK_FALSE(ColumnRows(table, {"start"}, 2, 1).next());
+  CHECK_FALSE(ColumnRows(nullptr, {"start"}, 0, 10).next());
 }
 
 TEST_CASE("columns: one that the table lacks is NULL in every row") {
   for (const char* name : {"snappy.parquet", "file.arrow"}) {
-    const Table table = open_columns(std::string(NL_FIXTURES "/column_tables/") + name);
+    const ColumnTable table = open_columns(std::string(NL_FIXTURES "/column_tables/") + name);
     CHECK(table->has_column("start"));
     CHECK_FALSE(table->has_column("absent"));
-    Rows rows(table, {"absent", "start"}, 0, UINT64_MAX);
+    ColumnRows rows(table, {"absent", "start"}, 0, UINT64_MAX);
     std::uint64_t count = 0;
     for (; rows.next(); ++count)
       if (!rows.is_null(0) || rows.integer(0) != 0 || rows.is_null(1)) FAIL("row " << count);
@@ -106,18 +106,19 @@ TEST_CASE("columns: one that the table lacks is NULL in every row") {
 TEST_CASE("columns: a file that is empty, of something else or cut short is named with its place") {
   const Folder folder;
   for (const char* name : {"x.parquet", "x.arrow"}) {
-    CHECK(has(refusal_of(folder.file(name, "")), "is damaged: it is empty (0 bytes)"));
-    CHECK(refusal_of(folder.path / "absent" / name) == "the file cannot be read");
+    CHECK(has(table_refusal(folder.file(name, "")), "is damaged: it is empty (0 bytes)"));
+    CHECK(table_refusal(folder.path / "absent" / name) == "the file cannot be read");
   }
-  CHECK(refusal_of(folder.file("x.parquet", "not a table at all")) == "the Parquet file is damaged: it does not begin with PAR1");
-  CHECK(has(refusal_of(folder.file("x.arrow", "not a table at all")), "the Arrow file is damaged: the message at byte 0 has bytes"));
-  CHECK(refusal_of(folder.file("x.parquet", "PAR1abcdPARE")) == "the Parquet file cannot be read: it is encrypted");
+  CHECK(table_refusal(folder.file("x.parquet", "not a table at all")) == "the Parquet file is damaged: it does not begin with PAR1");
+  CHECK(has(table_refusal(folder.file("x.arrow", "not a table at all")), "the Arrow file is damaged: the message at byte 0 has bytes"));
+  CHECK(table_refusal(folder.file("x.parquet", "PAR1abcdPARE")) == "the Parquet file cannot be read: it is encrypted");
   for (const auto& file : column_files()) {
     const std::string whole = read_text(file);
     if (file.filename() == "stream.arrow") continue;  // a stream ends where it ends
     INFO(file.filename());
     for (const std::size_t size : {whole.size() - 1, whole.size() / 2, std::size_t{13}})
-      CHECK(has(refusal_of(changed(folder, file, whole.substr(0, size))), "it may be cut short at " + std::to_string(size) + " bytes"));
+      CHECK(has(table_refusal(changed_table(folder, file, whole.substr(0, size))),
+                "it may be cut short at " + std::to_string(size) + " bytes"));
   }
 }
 
@@ -126,7 +127,7 @@ TEST_CASE("columns: what is damaged in a page is named with column, row group an
   const std::filesystem::path file = NL_FIXTURES "/column_tables/snappy.parquet";
   std::string bytes = read_text(file);
   bytes.replace(200, 40, 40, '\xff');
-  const std::string refusal = refusal_of(changed(folder, file, bytes));
+  const std::string refusal = table_refusal(changed_table(folder, file, bytes));
   CHECK(has(refusal, "the Parquet file is damaged: "));
   CHECK(has(refusal, "page at byte "));
 }
@@ -150,7 +151,7 @@ TEST_CASE("columns: no change of a file does more than to be refused or to chang
         bytes[at] = static_cast<char>(random() % 2 == 0 ? kTelling[random() % sizeof kTelling] : random());
       }
       try {
-        read_all(changed(folder, file, bytes));
+        read_all(changed_table(folder, file, bytes));
         ++read;
       } catch (const Error& error) {
         if (error.kind != ErrorKind::kInput) throw;

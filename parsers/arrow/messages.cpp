@@ -165,10 +165,10 @@ class MessageReader {
     return length;
   }
 
-  // False at the end.
+  // False at the mark of the end, which nsys writes behind every stream.
   bool read_message() {
     begin_ = at_;
-    if (at_ == file_.bytes().size()) return false;
+    if (at_ == file_.bytes().size()) file_.damaged(fmt::format("it has no mark of its end; it may be cut short at {} bytes", at_));
     std::uint32_t length = take_length();
     if (length == kContinued) length = take_length();
     if (length == 0) return false;

@@ -131,7 +131,8 @@ TEST_CASE("folders of tables: a damaged table is named with its file") {
     const fs::path file = table_file(folder, "CUPTI_ACTIVITY_KIND_KERNEL");
     fs::resize_file(file, fs::file_size(file) / 2);
     const std::string refusal = folder_refusal(folder);
-    CHECK(has(refusal, "it may be cut short at "));
+    const bool is_parquet = file.extension() == ".parquet";  // those of Arrow are streams
+    CHECK(has(refusal, is_parquet ? "it may be cut short at " : ", and the file ends at "));
     CHECK(has(refusal, file.string()));
     CHECK(has(refusal, "copy it again"));
   }

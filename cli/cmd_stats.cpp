@@ -100,8 +100,9 @@ void put(const StatTable& table, const StatsOptions& options, bool first) {
 
 // The tables that the capture has data for; the others are named on stderr.
 std::vector<StatTable> tables_of(const StatsOptions& options) {
-  const orchestrator::Activity reading("reading " + fs::path(options.file).filename().string());
-  const Trace trace = parsers::read_nsys_sqlite(options.file, tables_for(options.reports));
+  const fs::path capture = options.file.ends_with('/') ? fs::path(options.file).parent_path() : fs::path(options.file);
+  const orchestrator::Activity reading("reading " + capture.filename().string());
+  const Trace trace = parsers::read_nsys_sqlite(capture, tables_for(options.reports));
   for (const auto& [damage, rows] : trace.stats.rows_damaged)
     write_err("{}: {}: {}\n", options.file, exporters::plural(rows, "row"), text_of(damage));
   std::vector<StatTable> tables;
@@ -148,8 +149,10 @@ int stats_or_fault(const StatsOptions& options) {
 void add_stats(CLI::App& app, std::function<int()>& action) {
   auto options = std::make_shared<StatsOptions>();
   for (std::string_view report : analysis::stats_report_names()) options->reports.emplace_back(report);
-  CLI::App* verb = app.add_subcommand("stats", "Print the summaries that `nsys stats` prints, from the SQLite export of a report");
-  verb->add_option("file", options->file, "SQLite export of an nsys report")->type_name("FILE.sqlite")->required();
+  CLI::App* verb = app.add_subcommand("stats", "Print the summaries that `nsys stats` prints, from the export of a report");
+  verb->add_option("file", options->file, "export of an nsys report: SQLite, or a folder (parquetdir, arrowdir)")
+      ->type_name("FILE.sqlite")
+      ->required();
   verb->add_option("-r,--report", options->reports, "reports, separated by commas; default: all six")
       ->delimiter(',')
       ->type_name("REPORT,...");
@@ -168,7 +171,8 @@ void add_stats(CLI::App& app, std::function<int()>& action) {
                   "  nl-stage stats run.sqlite\n"
                   "  nl-stage stats --report cuda_gpu_kern_sum run.sqlite > kernels.csv\n"
                   "  nl-stage stats --report nvtx_sum,nvtx_kern_sum --format table run.sqlite\n"
-                  "  nl-stage stats -o summary run.sqlite\n\n"
+                  "  nl-stage stats -o summary run.sqlite\n"
+                  "  nl-stage stats run_pqtdir\n\n"
                   "The exit status is 3 if the capture has no data for any of the reports.",
                   fmt::join(analysis::stats_report_names(), ", ")));
   verb->callback([options, &action] { action = [options] { return stats_or_fault(*options); }; });

@@ -34,16 +34,24 @@ namespace {
 
 using parsers::Gives;
 
+std::uintmax_t bytes_of(const fs::path& capture) {
+  if (!fs::is_directory(capture)) return fs::file_size(capture);
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(capture))
+    if (entry.is_regular_file()) bytes += entry.file_size();
+  return bytes;
+}
+
 // What stands in two of the files would count twice. Only files of one size are read for it; of empty ones there may be
 // several, from processes that were killed.
 void refuse_twins(const std::vector<fs::path>& files, const std::string& format) {
   std::map<std::uintmax_t, std::vector<fs::path>> by_size;
-  for (const auto& file : files) by_size[fs::file_size(file)].push_back(file);
+  for (const auto& file : files) by_size[bytes_of(file)].push_back(file);
   for (const auto& [size, alike] : by_size) {
     if (size == 0 || alike.size() < 2) continue;
     std::map<std::string, fs::path> by_digest;
     for (const auto& file : alike) {
-      const std::string digest = sha256_file(file);
+      const std::string digest = sha256_capture(file);
       if (digest.empty()) continue;  // this machine has no libcrypto: unknown
       if (const auto [first, is_new] = by_digest.emplace(digest, file); !is_new)
         throw Error(ErrorKind::kUsage, fmt::format("--{} is given the same file twice, and its figures would count twice", format),
@@ -105,10 +113,24 @@ bool is_any_report(const fs::path& file) {
                      [&](const parsers::Format* format) { return parsers::is_report(*format, file); });
 }
 
-// The file of another extension that stands for the same capture; nullptr: there is none.
+// "run" of run_pqtdir/ and run_arwdir/, as nsys calls what it exports of run.nsys-rep; empty: of any other path.
+std::string report_of_folder(const fs::path& capture) {
+  const std::string name = capture.filename().string();
+  for (const std::string_view ending : {"_pqtdir", "_arwdir"})
+    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
+  return {};
+}
+
+std::string capture_stem(const fs::path& capture) {
+  const std::string report = report_of_folder(capture);
+  return report.empty() ? capture.stem().string() : report;
+}
+
+// The file or folder of another name that stands for the same capture; nullptr: there is none.
 const fs::path* export_of(const fs::path& report, const std::vector<fs::path>& files) {
   const auto found = std::find_if(files.begin(), files.end(), [&](const fs::path& file) {
-    return file != report && file.parent_path() == report.parent_path() && file.stem() == report.stem() && !is_any_report(file);
+    return file != report && file.parent_path() == report.parent_path() && capture_stem(file) == capture_stem(report) &&
+           !is_any_report(file);
   });
   return found != files.end() ? &*found : nullptr;
 }
@@ -134,7 +156,7 @@ void check_inputs(const ImportRequest& request) {
                 "import", "give " + known_formats());
   for (const auto& file : request.all_files()) {
     std::error_code ignored;
-    if (!fs::is_regular_file(file, ignored))
+    if (!fs::is_regular_file(file, ignored) && (!fs::is_directory(file, ignored) || parsers::sniff(file) == nullptr))
       throw CodedError(ErrorCode::kNoSuchFile, fs::exists(file, ignored) ? "not a file" : "there is no such file", file.string(),
                        "give the path of the export");
   }
@@ -200,9 +222,23 @@ bool add_file(const fs::path& file, ImportRequest& request) {
   return format != nullptr;
 }
 
-// A report whose export lies beside it is left out.
+// Folders that are a capture each.
+std::vector<fs::path> folder_captures_in(const fs::path& folder) {
+  std::vector<fs::path> folders;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.is_directory(ignored) && parsers::sniff(entry.path()) != nullptr) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end(), std::greater<>());  // Parquet before Arrow, which takes more time to read
+  return folders;
+}
+
+// Of one capture that nsys exported several times one export is taken; a report whose export lies beside it is left out.
 void add_folder(const fs::path& folder, ImportRequest& request) {
-  const std::vector<fs::path> files = files_in(folder);
+  std::vector<fs::path> files = files_in(folder);
+  std::vector<fs::path> folders;
+  for (const fs::path& each : folder_captures_in(folder))
+    if (export_of(each, files) == nullptr && export_of(each, folders) == nullptr) folders.push_back(each);
+  files.insert(files.end(), folders.rbegin(), folders.rend());
   for (const fs::path& file : files)
     if (!is_any_report(file) || export_of(file, files) == nullptr) add_file(file, request);
 }
@@ -229,14 +265,23 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
   for (const auto& file : parsers::stack_files(bundle / kFactsFolder)) add(Gives::kHostStacks, file, request);
 }
 
+bool is_table(const fs::path& file) { return file.extension() == ".parquet" || file.extension() == ".arrow"; }
+
 // What to do with a file of no known format.
 std::string advice_on(const fs::path& file) {
+  if (const fs::path folder = fs::absolute(file).parent_path(); parsers::sniff(folder) != nullptr && is_table(file))
+    return "it is one table of an export of nsys; give the folder: nl-stage import " + shell_quoted(folder.string());
   const parsers::FileHead head(file);
   if (const std::string evidence = collective_evidence(file); !evidence.empty())
     return fmt::format("it is {}: nl-stage collectives {}", evidence, shell_quoted(file.string()));
   if (head.starts_with(parsers::kGzipMagic)) return "unpack it first: gunzip --keep " + shell_quoted(file.string());
   if (head.starts_with(parsers::kZstdMagic)) return "an archive of nl-stage export: nl-stage import-bundle " + shell_quoted(file.string());
   return "give " + known_formats();
+}
+
+bool has_tables(const fs::path& folder) {
+  const std::vector<fs::path> files = files_in(folder);
+  return std::any_of(files.begin(), files.end(), is_table);
 }
 
 using nlohmann::json;
@@ -381,11 +426,12 @@ bool is_unfinished_bundle(const fs::path& folder) {
   return fs::is_regular_file(folder / "config.yaml", ignored) && fs::is_directory(folder / "logs", ignored);
 }
 
-void add_input(const fs::path& path, ImportRequest& request) {
+void add_input(const fs::path& given, ImportRequest& request) {
+  const fs::path path = given.has_filename() ? given : given.parent_path();  // "run_pqtdir/"
   std::error_code ignored;
   if (!fs::exists(path, ignored))
     throw CodedError(ErrorCode::kNoSuchFile, "there is no such file or folder", path.string(), "give the path of a capture");
-  if (!fs::is_directory(path, ignored)) {
+  if (!fs::is_directory(path, ignored) || parsers::sniff(path) != nullptr) {
     if (add_file(path, request)) return;
     throw CodedError(ErrorCode::kUnknownFormat, "no format that nl-stage reads", path.string(), advice_on(path));
   }
@@ -395,6 +441,9 @@ void add_input(const fs::path& path, ImportRequest& request) {
   if (bundle) add_bundle(path, request);
   else add_folder(path, request);
   if (bundle && request.all_files().empty()) refuse_without_capture(path);
+  if (request.all_files().size() == before && has_tables(path))
+    throw CodedError(ErrorCode::kNoCapture, "the folder has tables of Parquet or Arrow, and none is one of nsys, such as StringIds.parquet",
+                     path.string(), "give the folder that nsys wrote: nsys export --type parquetdir --output FOLDER REPORT.nsys-rep");
   if (request.all_files().size() == before)
     throw CodedError(ErrorCode::kNoCapture, "the folder has no capture in it", path.string(),
                      "give the folder that holds the exports, or the files themselves");
@@ -408,7 +457,9 @@ fs::path bundle_of_capture(const fs::path& capture) {
 
 std::string import_name(const NameSources& sources) {
   if (!sources.recorded.empty()) return as_run_name(sources.recorded);
-  for (const std::string& name : {run_name_of(sources.capture), bundle_of_capture(sources.capture).filename().string(), sources.process})
+  const std::string report = report_of_folder(sources.capture);
+  for (const std::string& name :
+       {report.empty() ? run_name_of(sources.capture) : report, bundle_of_capture(sources.capture).filename().string(), sources.process})
     if (!says_nothing(name)) return as_run_name(name);
   return Config{}.run.name;
 }

@@ -78,6 +78,20 @@ void refuse_other_worlds(const std::vector<Trace>& traces, const std::vector<Ran
   }
 }
 
+// Of one report, exported twice, to the nanosecond: it would be two ranks that do the same.
+void refuse_same_capture(const std::vector<Trace>& traces, const std::vector<RankFile>& files) {
+  const auto same = [](const Trace& a, const Trace& b) {
+    return a.utc_start_ns && a.utc_start_ns == b.utc_start_ns && a.duration_ns == b.duration_ns && a.kernels.size() == b.kernels.size() &&
+           !a.kernels.empty() && a.kernels.front().start_ns == b.kernels.front().start_ns &&
+           a.kernels.back().start_ns == b.kernels.back().start_ns;
+  };
+  for (std::size_t i = 1; i < traces.size(); ++i)
+    for (std::size_t before = 0; before < i; ++before)
+      if (same(traces[before], traces[i]))
+        throw Error(ErrorKind::kUsage, "one capture is given twice, in two exports",
+                    fmt::format("{} and {}", files[before].named.string(), files[i].named.string()), "give one of them");
+}
+
 std::vector<RankCapture> numbered(std::vector<Trace> traces, const std::vector<RankFile>& files) {
   const bool told = std::all_of(traces.begin(), traces.end(), [](const Trace& trace) { return trace.rank.rank.has_value(); });
   std::vector<fs::path> names;
@@ -141,6 +155,7 @@ std::vector<std::uint32_t> ranks_by_name(const std::vector<fs::path>& files) {
 
 Trace join_ranks(const std::vector<RankFile>& files, const std::function<Trace(const RankFile&)>& read, bool partial) {
   std::vector<Trace> traces = read_all(files, read);
+  refuse_same_capture(traces, files);
   refuse_other_worlds(traces, files);
   const std::optional<std::uint32_t> world = traces.front().rank.world_size;
   std::vector<RankCapture> captures = numbered(std::move(traces), files);

@@ -32,7 +32,7 @@ using parsers::Gives;
 std::shared_future<std::map<std::string, std::string>> hash_inputs(const std::vector<fs::path>& files) {
   return std::async(std::launch::async, [files] {
     std::map<std::string, std::string> digests;
-    for (const auto& file : files) digests[fs::absolute(file).lexically_normal().string()] = sha256_file(file);
+    for (const auto& file : files) digests[fs::absolute(file).lexically_normal().string()] = sha256_capture(file);
     return digests;
   });
 }
@@ -187,6 +187,9 @@ class ImportReader {
   }
 
   fs::path copied(const fs::path& file) {
+    if (fs::is_directory(file))
+      throw Error(ErrorKind::kUsage, "--copy copies an SQLite export, and this one is a folder", file.string(),
+                  "import without --copy, or export the report as SQLite: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
     const fs::path copy = bundle_.path() / unused_name("nsys", "run", ".sqlite");
     fs::create_directories(copy.parent_path());
     std::error_code failure;

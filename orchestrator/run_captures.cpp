@@ -30,8 +30,8 @@ void add_imported(const fs::path& bundle, ImportRequest& request) {
   const Run run = read_run(read_run_text(bundle / "run.json"), bundle / "run.json");
   for (const auto& [file, digest] : run.provenance.inputs_sha256) {
     std::error_code ignored;
-    const bool there = fs::is_regular_file(file, ignored);
-    const std::string now = there ? sha256_file(file) : "";
+    const bool there = fs::exists(file, ignored);
+    const std::string now = there ? sha256_capture(file) : "";
     if (!there || (!now.empty() && !digest.empty() && now != digest))
       throw Error(ErrorKind::kInput,
                   there ? "the capture that the bundle was imported from has changed"

@@ -113,25 +113,17 @@ std::vector<std::string> files_below(const fs::path& folder) {
 class InputReader {
  public:
   Input read(const std::string& name, const fs::path& place) {
-    if (!fs::is_directory(place)) return {name, fs::file_size(place), digest_of(place), {}};
-    Input folder{name, 0, {}, 0};
-    std::string listing;
-    for (const std::string& file : files_below(place)) {
-      const std::string digest = digest_of(place / file);
-      listing += digest.empty() ? "" : fmt::format("{}  {}\n", digest, file);
-      *folder.size_bytes += fs::file_size(place / file);
-      ++*folder.files;
-    }
-    if (!listing.empty() || *folder.files == 0) folder.sha256 = sha256_text(listing);
+    if (!fs::is_directory(place)) return {name, fs::file_size(place), sha256_file(place, [this] { go_on(); }), {}};
+    const std::vector<std::string> files = files_below(place);
+    Input folder{name, 0, sha256_listing(place, files, [this] { go_on(); }), files.size()};
+    for (const std::string& file : files) *folder.size_bytes += fs::file_size(place / file);
     return folder;
   }
 
  private:
-  std::string digest_of(const fs::path& file) {
-    return sha256_file(file, [this] {
-      Interrupts::obey();
-      line_.update(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
-    });
+  void go_on() {
+    Interrupts::obey();
+    line_.update(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
   }
   Interrupts interrupts_;  // from now on: a signal of before is not ours
   ProgressLine line_{"hashing the inputs"};

@@ -1,6 +1,5 @@
 #include "orchestrator/bundle/provenance.h"
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "orchestrator/process/process.h"
+#include "parsers/nsys/sqlite.h"
 
 namespace fs = std::filesystem;
 
@@ -170,26 +170,17 @@ void describe_machine(const Toolset& tools, Hardware& hardware, Software& softwa
   software.kernel = names.release;
 }
 
-void describe_capture_machine(const fs::path& sqlite_file, const Trace& trace, Hardware& hardware, Software& software) {
+void describe_capture_machine(const fs::path& nsys_export, const Trace& trace, Hardware& hardware, Software& software) {
   software.nl_stage_version = version();
   software.nsys_version = trace.stats.tool_version;
-  try {
-    SQLite::Database db(sqlite_file.string(), SQLite::OPEN_READONLY);
-    if (!db.tableExists("TARGET_INFO_SYSTEM_ENV")) return;
-    SQLite::Statement rows(db, "SELECT name, value FROM TARGET_INFO_SYSTEM_ENV");
-    while (rows.executeStep()) {
-      const std::string name = rows.getColumn(0).getString();
-      const std::string value = rows.getColumn(1).getString();
-      if (name == "NvDriverVersion") hardware.driver_version = value;
-      if (name == "CpuDescription") hardware.cpu_model = value;
-      if (name == "CpuCores") hardware.cpu_count = static_cast<std::uint32_t>(std::atoi(value.c_str()));
-      if (name == "CpuArchitecture") hardware.architecture = value;
-      if (name == "OsDescription") software.os = value;
-      if (name == "SoftwareReleaseVersion") software.kernel = value;
-      if (name == "CudaDriverVersion") software.cuda_driver_version = cuda_version_text(std::atoi(value.c_str()));
-    }
-  } catch (const SQLite::Exception&) {
-    // The machine is a courtesy: an export without it is still whole.
+  for (const auto& [name, value] : parsers::read_nsys_machine(nsys_export)) {
+    if (name == "NvDriverVersion") hardware.driver_version = value;
+    if (name == "CpuDescription") hardware.cpu_model = value;
+    if (name == "CpuCores") hardware.cpu_count = static_cast<std::uint32_t>(std::atoi(value.c_str()));
+    if (name == "CpuArchitecture") hardware.architecture = value;
+    if (name == "OsDescription") software.os = value;
+    if (name == "SoftwareReleaseVersion") software.kernel = value;
+    if (name == "CudaDriverVersion") software.cuda_driver_version = cuda_version_text(std::atoi(value.c_str()));
   }
 }
 

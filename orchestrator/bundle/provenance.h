@@ -17,7 +17,7 @@ const char* version();  // of nl-stage, "0.1.0"
 void describe_machine(const Toolset& tools, Hardware& hardware, Software& software);
 
 // Facts of the machine that an imported nsys export was made on, as far as it tells.
-void describe_capture_machine(const std::filesystem::path& sqlite_file, const Trace& trace, Hardware& hardware, Software& software);
+void describe_capture_machine(const std::filesystem::path& nsys_export, const Trace& trace, Hardware& hardware, Software& software);
 
 // {gpu, cuda, torch, transformers, driver, …}; null where unknown. No environment value is among them.
 std::string env_json(const Run& run, const Config& config);

@@ -1,5 +1,7 @@
 #include "orchestrator/bundle/sha256.h"
 
+#include <algorithm>
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -76,6 +78,25 @@ std::string sha256_text(std::string_view text) {
   Sha256 digest(*library);
   digest.add(text);
   return digest.hex("a listing");
+}
+
+std::string sha256_listing(const std::filesystem::path& folder, const std::vector<std::string>& files,
+                           const std::function<void()>& meanwhile) {
+  std::string listing;
+  for (const std::string& file : files) {
+    const std::string digest = sha256_file(folder / file, meanwhile);
+    listing += digest.empty() ? "" : fmt::format("{}  {}\n", digest, file);
+  }
+  return listing.empty() && !files.empty() ? std::string() : sha256_text(listing);
+}
+
+std::string sha256_capture(const std::filesystem::path& path) {
+  if (!std::filesystem::is_directory(path)) return sha256_file(path);
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path))
+    if (entry.is_regular_file()) files.push_back("./" + entry.path().filename().string());
+  std::sort(files.begin(), files.end());
+  return sha256_listing(path, files);
 }
 
 }  // namespace nl::orchestrator

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nl::orchestrator {
 
@@ -41,5 +42,10 @@ class Sha256 {
 // `meanwhile` is called after each MiB.
 std::string sha256_file(const std::filesystem::path& file, const std::function<void()>& meanwhile = {});
 std::string sha256_text(std::string_view text);
+// Of files below a folder, "./a/b" each: the digest of what sha256sum prints of them.
+std::string sha256_listing(const std::filesystem::path& folder, const std::vector<std::string>& files,
+                           const std::function<void()>& meanwhile = {});
+// Of a capture: of a file itself, or of the files in a folder, in the order of their names.
+std::string sha256_capture(const std::filesystem::path& path);
 
 }  // namespace nl::orchestrator

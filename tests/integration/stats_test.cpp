@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 
 #include "tests/catch.h"
 #include "tests/integration/harness.h"
@@ -43,6 +44,28 @@ TEST_CASE("stats: with a prefix each report goes to its own file") {
     CHECK((scene.text(scene.path / ("all_" + report + ".csv")) == nsys_csv(scene, report)));
   scene.nl_stage({"stats", "-r", "nvtx_sum", "-f", "json", "-o", (scene.path / "one").string(), kProbeExport});
   CHECK(nlohmann::json::parse(scene.text(scene.path / "one_nvtx_sum.json")).size() == 13);
+}
+
+TEST_CASE("stats: the folders of tables that nsys exports give the bytes that its SQLite gives") {
+  Scene scene;
+  const std::string unpack = "tar -xJf '" + (kFixtures / "h200-exports/exports.tar.xz").string() + "' -C '" + scene.path.string() + "'";
+  REQUIRE(std::system(unpack.c_str()) == 0);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"stats", "--format", "csv"}, {"stats", "--format", "table"}, {"stats", "--json"}}) {
+    const auto of = [&](const char* capture) {
+      std::vector<std::string> all = words;
+      all.push_back((scene.path / capture).string());
+      return scene.nl_stage(all);
+    };
+    const Outcome expected = of("run.sqlite");
+    CHECK(expected.status == 0);
+    CHECK(expected.out.size() > 2000);
+    for (const char* folder : {"run_pqtdir", "run_arwdir/"}) {
+      const Outcome outcome = of(folder);
+      CHECK(outcome.status == 0);
+      CHECK((outcome.out == expected.out));
+    }
+  }
 }
 
 TEST_CASE("stats: what the capture cannot answer is said, and is an error only where nothing else was asked") {

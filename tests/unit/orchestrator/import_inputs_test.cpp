@@ -62,6 +62,99 @@ TEST_CASE("a report and its own export are one capture") {
   CHECK(refusal({{"nsys", {sqlite, other}}}, folder.path / "out") == "");
 }
 
+namespace {
+
+// run.sqlite, run_pqtdir/ and run_arwdir/: one capture, exported three times
+struct Exports : Folder {
+  Exports() {
+    const std::string command = "tar -xJf '" NL_FIXTURES "/h200-exports/exports.tar.xz' -C '" + path.string() + "'";
+    REQUIRE(std::system(command.c_str()) == 0);
+  }
+};
+
+std::vector<fs::path> found_in(const fs::path& path) {
+  ImportRequest request;
+  add_input(path, request);
+  return request.files["nsys"];
+}
+
+Error refused_input(const fs::path& path) {
+  ImportRequest request;
+  try {
+    add_input(path, request);
+  } catch (const Error& error) {
+    return error;
+  }
+  return {ErrorKind::kInternal, "it was taken"};
+}
+
+Run imported(const fs::path& capture, const fs::path& out) {
+  ImportRequest request;
+  add_input(capture, request);
+  request.out = out;
+  NoLauncher launcher;
+  return import_captures(request, launcher).run;
+}
+
+}  // namespace
+
+TEST_CASE("a folder of tables that nsys wrote is one capture, with or without a slash behind it") {
+  const Exports exports;
+  const fs::path parquet = exports / "run_pqtdir", arrow = exports / "run_arwdir";
+  CHECK(found_in(parquet) == std::vector<fs::path>{parquet});
+  CHECK(found_in(arrow / "") == std::vector<fs::path>{arrow});
+  const Run by_sqlite = imported(exports / "run.sqlite", exports / "a"), by_parquet = imported(parquet, exports / "b"),
+            by_arrow = imported(arrow, exports / "c");
+  for (const Run* run : {&by_parquet, &by_arrow}) {
+    CHECK(run->name == by_sqlite.name);
+    REQUIRE((run->kernels && by_sqlite.kernels));
+    CHECK(run->kernels->size() == by_sqlite.kernels->size());
+    CHECK(run->stages.size() == by_sqlite.stages.size());
+    CHECK(run->software.nsys_version == by_sqlite.software.nsys_version);
+    REQUIRE(run->provenance.inputs_sha256.size() == 1);
+  }
+  CHECK(by_parquet.provenance.inputs_sha256.begin()->first == parquet.string());
+  CHECK(by_parquet.provenance.inputs_sha256.begin()->second != by_arrow.provenance.inputs_sha256.begin()->second);
+}
+
+TEST_CASE("of a capture that was exported several times a folder gives one export") {
+  const Exports exports;
+  CHECK(found_in(exports.path) == std::vector<fs::path>{exports / "run.sqlite"});
+  fs::remove(exports / "run.sqlite");
+  exports.file("run.nsys-rep", "1234");
+  CHECK(found_in(exports.path) == std::vector<fs::path>{exports / "run_pqtdir"});
+  fs::remove_all(exports / "run_pqtdir");
+  CHECK(found_in(exports.path) == std::vector<fs::path>{exports / "run_arwdir"});
+  fs::rename(exports / "run_arwdir", exports / "rank1_arwdir");
+  CHECK(found_in(exports.path) == std::vector<fs::path>{exports / "run.nsys-rep", exports / "rank1_arwdir"});
+}
+
+TEST_CASE("exports of one capture under other names are refused where they would be two ranks") {
+  const Exports exports;
+  fs::rename(exports / "run_pqtdir", exports / "rank1");
+  const fs::path sqlite = exports / "run.sqlite", parquet = exports / "rank1", report = exports.file("run.nsys-rep", "1234");
+  CHECK(refusal({{"nsys", {sqlite, parquet}}}, exports / "out") ==
+        "one capture is given twice, in two exports (" + sqlite.string() + " and " + parquet.string() + ")");
+  CHECK(refusal({{"nsys", {report, exports / "run_arwdir"}}}, exports / "out") ==
+        "one capture is given twice, as a report and as its export (" + report.string() + " and " + (exports / "run_arwdir").string() +
+            ")");
+  CHECK(refusal({{"nsys", {parquet, parquet}}}, exports / "out") ==
+        "--nsys is given the same file twice, and its figures would count twice (" + parquet.string() + " and " + parquet.string() + ")");
+}
+
+TEST_CASE("tables that are no export of nsys, and one table of it alone, are refused with what to do") {
+  const Exports exports;
+  const fs::path table = exports / "run_pqtdir" / "StringIds.parquet";
+  Error error = refused_input(table);
+  CHECK(error.message == "no format that nl-stage reads");
+  CHECK(error.fix == "it is one table of an export of nsys; give the folder: nl-stage import " + (exports / "run_pqtdir").string());
+  const Folder other;
+  fs::copy_file(table, other / "users.parquet");
+  error = refused_input(other.path);
+  CHECK(error.message == "the folder has tables of Parquet or Arrow, and none is one of nsys, such as StringIds.parquet");
+  CHECK(error.fix == "give the folder that nsys wrote: nsys export --type parquetdir --output FOLDER REPORT.nsys-rep");
+}
+
 TEST_CASE("a folder with the collector's traces of two runs is refused, with the command for each") {
   const Folder folder;
   fs::create_directory(folder.path / "both");

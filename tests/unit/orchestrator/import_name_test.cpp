@@ -26,6 +26,8 @@ TEST_CASE("an import is called as its bundle, its file, the folder around it or 
       {{"/data/llama/first-raw.csv"}, "llama"},
       {{"/data/llama/export.sqlite"}, "llama"},
       {{"/data/my run/run.sqlite"}, "my-run"},
+      {{"/data/my run/run_pqtdir"}, "my-run"},
+      {{"/data/llama-3.1_arwdir"}, "llama-3.1"},
       {{"/data/runner.sqlite"}, "runner"},  // no name of a tool's
       {{"/data/llama/nsys-h200.sqlite"}, "nsys-h200"},
       {{"/runs/20260101-smoke-deep/nsys/run.sqlite"}, "20260101-smoke-deep"},

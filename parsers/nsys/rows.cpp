@@ -61,6 +61,21 @@ bool NsysRows::step() {
   throw damaged_rows(file_, sqlite3_errmsg(sqlite3_db_handle(statement_)));
 }
 
+bool NsysRows::next(sqlite_pages::NumberRows& rows) {
+  if (paged_) return paged_->rows.next(rows, [&](std::size_t column) { return paged_->as_integer(static_cast<int>(column)); });
+  rows.clear();
+  const int columns = stored_ ? static_cast<int>(stored_->texts.size()) : sqlite3_column_count(statement_);
+  while (!rows.full() && next()) {
+    const std::size_t row = rows.size();
+    rows.add(1, 0);
+    for (int column = 0; column < columns; ++column) {
+      rows.column(static_cast<std::size_t>(column))[row] = integer(column);
+      if (is_null(column)) rows.set_null(row, static_cast<std::size_t>(column));
+    }
+  }
+  return rows.size() > 0;
+}
+
 bool NsysRows::is_null_in_sqlite(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
 
 std::int64_t NsysRows::integer_in_sqlite(int column) const { return sqlite3_column_int64(statement_, column); }

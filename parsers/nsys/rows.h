@@ -28,6 +28,8 @@ class NsysRows {
   NsysRows& operator=(const NsysRows&) = delete;
 
   bool next() { return paged_ ? paged_->rows.next() : stored_ ? stored_->rows.next() : step(); }  // Error(kInput) where the file is damaged
+  // The next rows column by column, all of them whole numbers; false at the end. After one of these only more of them.
+  bool next(sqlite_pages::NumberRows& rows);
   bool is_null(int column) const {
     const auto at = static_cast<std::size_t>(column);
     return paged_ ? paged_->rows.is_null(at) : stored_ ? stored_->rows.is_null(at) : is_null_in_sqlite(column);

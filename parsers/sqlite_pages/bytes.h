@@ -26,6 +26,10 @@ inline std::uint32_t big_endian_2(const Byte* at) { return static_cast<std::uint
 // Seven bits a byte, the most significant first, while the top bit is set; a ninth byte counts whole. Returns what follows it, or nullptr where
 // it does not end before `end`.
 inline const Byte* read_varint(const Byte* at, const Byte* end, std::uint64_t& value) {
+  if (at < end && *at < 0x80) {
+    value = *at;
+    return at + 1;
+  }
   value = 0;
   for (int i = 0; i < 8; ++i, ++at) {
     if (at >= end) return nullptr;

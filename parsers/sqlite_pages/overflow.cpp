@@ -1,6 +1,9 @@
 #include "parsers/sqlite_pages/overflow.h"
 
 #include <algorithm>
+#include <array>
+
+#include "parsers/sqlite_pages/page_window.h"
 
 namespace nl::parsers::sqlite_pages {
 namespace {
@@ -15,15 +18,17 @@ void check_pointer_map(const PageFile& pages, std::uint32_t page, std::uint32_t 
   const std::uint32_t stretch = pages.usable_bytes() / kEntryBytes + 1;
   const std::uint32_t map = (page - 2) / stretch * stretch + 2;
   if (map == page) pages.damaged(page, "is a pointer map, not a part of a row");
-  const Byte* entry = pages.page(map, page) + kEntryBytes * std::size_t{page - map - 1};
-  if (entry[0] != (first ? kFirstOfChain : kLaterOfChain) || big_endian_4(entry + 1) != named_by)
+  pages.check(map, page);
+  std::array<Byte, kEntryBytes> entry{};
+  pages.read_at(std::uint64_t{map - 1} * pages.page_bytes() + kEntryBytes * std::uint64_t{page - map - 1}, entry.size(), entry.data());
+  if (entry[0] != (first ? kFirstOfChain : kLaterOfChain) || big_endian_4(entry.data() + 1) != named_by)
     pages.damaged(map, "does not say of page " + std::to_string(page) + " that it is a part of a row");
 }
 
 }  // namespace
 
 std::uint32_t bytes_on_leaf(std::uint64_t payload_bytes, std::uint32_t usable_bytes) {
-  const std::uint32_t most = usable_bytes - 35;
+  const std::uint32_t most = most_on_leaf(usable_bytes);
   if (payload_bytes <= most) return static_cast<std::uint32_t>(payload_bytes);
   const std::uint32_t least = (usable_bytes - 12) * 32 / 255 - 23;
   const auto filling = static_cast<std::uint32_t>(least + (payload_bytes - least) % (usable_bytes - kLinkBytes));
@@ -35,10 +40,13 @@ void append_chain(const PageFile& pages, std::uint32_t first, std::uint32_t leaf
   // A chain that goes round in circles would yield any number of bytes.
   if (bytes > std::uint64_t{pages.page_count()} * each) pages.damaged(leaf, "has a row that is longer than the file");
   out.reserve(out.size() + bytes);
+  PageWindow window(pages);
   std::uint32_t named_by = leaf;
   for (std::uint32_t number = first; bytes > 0;) {
     if (number == 1) pages.damaged(named_by, "names page 1 as a part of a row");
-    const Byte* page = pages.page(number, named_by);
+    // Where two of a chain's pages lie one after another, most do.
+    const std::uint64_t following = number == named_by + 1 ? bytes / each : 0;
+    const Byte* page = window.page(number, named_by, static_cast<std::uint32_t>(std::min<std::uint64_t>(following, UINT32_MAX)));
     if (pages.has_pointer_maps()) check_pointer_map(pages, number, named_by, named_by == leaf);
     const auto here = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, each));
     out.insert(out.end(), page + kLinkBytes, page + kLinkBytes + here);

@@ -7,6 +7,9 @@
 
 namespace nl::parsers::sqlite_pages {
 
+// Of the bytes of a row that lies on its leaf whole.
+constexpr std::uint32_t most_on_leaf(std::uint32_t usable_bytes) { return usable_bytes - 35; }
+
 // How many of so many bytes of a row its leaf holds; the rest is on a chain of overflow pages.
 std::uint32_t bytes_on_leaf(std::uint64_t payload_bytes, std::uint32_t usable_bytes);
 

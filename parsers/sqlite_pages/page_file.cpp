@@ -1,9 +1,11 @@
 #include "parsers/sqlite_pages/page_file.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <array>
+#include <cerrno>
 
 #include <fmt/core.h>
 
@@ -37,20 +39,6 @@ bool lies_beside(const std::string& file, const char* ending) {
   return !failed && bytes > 0;
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(const std::string& file) : number_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 }  // namespace
 
 PageFile::Opening PageFile::open(const std::filesystem::path& file) {
@@ -59,24 +47,40 @@ PageFile::Opening PageFile::open(const std::filesystem::path& file) {
   for (const char* ending : {"-wal", "-journal"})
     if (lies_beside(pages->file_, ending))
       return {nullptr, fmt::format("changes lie beside it, in {}{}", file.filename().string(), ending)};
-  const Descriptor descriptor(pages->file_);
+  pages->descriptor_ = ::open(pages->file_.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status{};
-  if (descriptor.number() < 0 || ::fstat(descriptor.number(), &status) != 0) return {nullptr, "it cannot be opened"};
-  pages->size_bytes_ = static_cast<std::size_t>(status.st_size);
-  if (!S_ISREG(status.st_mode) || pages->size_bytes_ < kHeaderBytes) return {nullptr, "it is too short"};
-  void* mapped = ::mmap(nullptr, pages->size_bytes_, PROT_READ, MAP_PRIVATE, descriptor.number(), 0);
-  if (mapped == MAP_FAILED) return {nullptr, "it cannot be mapped"};
-  pages->bytes_ = static_cast<const Byte*>(mapped);
-  if (std::string refusal = pages->read_header(); !refusal.empty()) return {nullptr, std::move(refusal)};
+  if (pages->descriptor_ < 0 || ::fstat(pages->descriptor_, &status) != 0) return {nullptr, "it cannot be opened"};
+  const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
+  if (!S_ISREG(status.st_mode) || size_bytes < kHeaderBytes) return {nullptr, "it is too short"};
+  if (std::string refusal = pages->read_header(size_bytes); !refusal.empty()) return {nullptr, std::move(refusal)};
   return {std::move(pages), {}};
 }
 
 PageFile::~PageFile() {
-  if (bytes_ != nullptr) ::munmap(const_cast<Byte*>(bytes_), size_bytes_);
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-std::string PageFile::read_header() {
-  const Byte* header = bytes_;
+void PageFile::read_at(std::uint64_t offset, std::size_t bytes, Byte* out) const {
+  while (bytes > 0) {
+    const ssize_t read = ::pread(descriptor_, out, bytes, static_cast<off_t>(offset));
+    if (read < 0 && errno == EINTR) continue;
+    if (read < 0)
+      throw Error(ErrorKind::kInput, fmt::format("the database cannot be read at byte {}: {}", offset, std::strerror(errno)), file_,
+                  "check the disk that it is on, or copy it to another one");
+    if (read == 0)
+      throw CodedError(ErrorCode::kCaptureDamaged,
+                       fmt::format("the database became shorter while it was read: it ends before byte {}", offset), file_,
+                       "wait until it is written, then read it again");
+    out += read;
+    offset += static_cast<std::uint64_t>(read);
+    bytes -= static_cast<std::size_t>(read);
+  }
+}
+
+std::string PageFile::read_header(std::uint64_t size_bytes) {
+  std::array<Byte, kHeaderBytes> bytes{};
+  const Byte* header = bytes.data();
+  read_at(0, bytes.size(), bytes.data());
   if (std::memcmp(header, kMagic.data(), kMagic.size()) != 0) return "it is not an SQLite file";
   if (header[kReadVersion] != 1) return "it is written through a log (WAL)";
   page_bytes_ = big_endian_2(header + kPageBytes);
@@ -89,11 +93,11 @@ std::string PageFile::read_header() {
   const std::uint32_t encoding = big_endian_4(header + kEncoding);
   if (encoding < 1 || encoding > 3) return "its texts have an unusual encoding";
   encoding_ = static_cast<TextEncoding>(encoding);
-  const std::size_t whole_pages = size_bytes_ / page_bytes_;
+  const std::uint64_t whole_pages = size_bytes / page_bytes_;
   // Of writers before 2010 the count is not kept.
   const bool counted =
       big_endian_4(header + kChangeCounter) == big_endian_4(header + kCountValidFor) && big_endian_4(header + kPageCount) != 0;
-  const std::size_t pages = counted ? big_endian_4(header + kPageCount) : whole_pages;
+  const std::uint64_t pages = counted ? big_endian_4(header + kPageCount) : whole_pages;
   if (pages > whole_pages || pages == 0 || pages > UINT32_MAX - 1) return "it is cut short";
   page_count_ = static_cast<std::uint32_t>(pages);
   lock_page_ = kLockByte / page_bytes_ + 1;

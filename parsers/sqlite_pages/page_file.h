@@ -15,7 +15,8 @@ namespace nl::parsers::sqlite_pages {
 
 enum class TextEncoding { kUtf8 = 1, kUtf16Little = 2, kUtf16Big = 3 };
 
-// A database file, mapped for reading. Any number of threads may read one.
+// A database file. Its pages are read when they are asked for, not mapped: they take no memory behind the reader, and a file that is cut short
+// meanwhile is an error, not a signal. Any number of threads may read one.
 class PageFile {
  public:
   struct Opening;
@@ -32,21 +33,22 @@ class PageFile {
   bool has_pointer_maps() const { return has_pointer_maps_; }  // databases that may be vacuumed step by step
 
   // Pages are numbered from 1. `named_by`: the page that led here, for the error.
-  const Byte* page(std::uint32_t number, std::uint32_t named_by) const {
+  void check(std::uint32_t number, std::uint32_t named_by) const {
     if (number - 1 >= page_count_ || number == lock_page_)
       damaged(named_by, "names page " + std::to_string(number) + ", which is not there");
-    return bytes_ + std::size_t{number - 1} * page_bytes_;
   }
+  // Bytes from the beginning of a page that is there, of as many pages behind it.
+  void read(std::uint32_t number, std::size_t bytes, Byte* out) const { read_at(std::uint64_t{number - 1} * page_bytes_, bytes, out); }
+  void read_at(std::uint64_t offset, std::size_t bytes, Byte* out) const;
 
   [[noreturn]] void damaged(std::uint32_t page, std::string_view what) const;
 
  private:
   PageFile() = default;
-  std::string read_header();
+  std::string read_header(std::uint64_t size_bytes);
 
   std::string file_;
-  const Byte* bytes_ = nullptr;
-  std::size_t size_bytes_ = 0;
+  int descriptor_ = -1;
   std::uint32_t page_bytes_ = 0, usable_bytes_ = 0, page_count_ = 0;
   std::uint32_t lock_page_ = 0;
   TextEncoding encoding_ = TextEncoding::kUtf8;

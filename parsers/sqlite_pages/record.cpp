@@ -50,22 +50,32 @@ RecordReader::RecordReader(std::vector<WantedColumn> wanted) : wanted_(std::move
   }
 }
 
-// Each header has two places, so that two that are met by turns do not drive each other out.
+// Types of a byte each end with that of the last wanted column; what follows moves none of them.
+std::size_t RecordReader::key_of(const Byte* at, std::size_t bytes) const {
+  const std::size_t wanted = 1 + wanted_as_.size();
+  if (wanted >= bytes || std::any_of(at, at + wanted, [](Byte type) { return type >= 0x80; })) return bytes;
+  return wanted;
+}
+
+// Each key has two places, so that two that are met by turns do not drive each other out.
 const RecordLayout* RecordReader::look_up(const Byte* at, std::size_t bytes) {
-  const std::size_t first = hash_of(at, bytes) >> 56 & (kKept - 1);
+  const std::size_t key = key_of(at, bytes);
+  const std::size_t first = hash_of(at, key) >> 56 & (kKept - 1);
   for (const std::size_t place : {first, first ^ 1})
-    if (kept_[place].header_bytes == bytes && std::memcmp(kept_[place].header.data(), at, bytes) == 0) return last_ = &kept_[place];
-  RecordLayout& kept = kept_[kept_[first].header_bytes == 0 || kept_[first ^ 1].header_bytes != 0 ? first : first ^ 1];
-  kept.header_bytes = 0;
-  if (!read(at, at + bytes, kept)) return nullptr;
-  std::memcpy(kept.header.data(), at, bytes);
-  kept.header_bytes = static_cast<std::uint32_t>(bytes);
+    if (kept_[place].key_bytes == key && kept_[place].has_key(at)) return last_ = &kept_[place];
+  RecordLayout& kept = kept_[kept_[first].key_bytes == 0 || kept_[first ^ 1].key_bytes != 0 ? first : first ^ 1];
+  kept.key_bytes = 0;
+  if (!read(at, at + key, kept)) return nullptr;
+  kept.whole = key == bytes;
+  std::memcpy(kept.key.data() + RecordLayout::kBefore, at, key);
+  kept.key_bytes = static_cast<std::uint32_t>(key);
   return last_ = &kept;
 }
 
 const RecordLayout* RecordReader::read_long(const Byte* at, const Byte* end) {
   std::uint64_t bytes;
   if (read_varint(at, end, bytes) == nullptr || bytes > static_cast<std::uint64_t>(end - at) || bytes > kMostHeaderBytes) return nullptr;
+  long_.whole = true;
   return read(at, at + bytes, long_) ? &long_ : nullptr;
 }
 
@@ -88,10 +98,20 @@ bool RecordReader::read(const Byte* at, const Byte* end, RecordLayout& layout) {
       }
     offset += bytes_of(type);
   }
-  layout.payload_bytes = offset;
+  layout.least_bytes = offset;
   place_missing(column, layout);
+  find_odd(layout);
   find_together(layout);
   return true;
+}
+
+void RecordReader::find_odd(RecordLayout& layout) {
+  layout.nulls = layout.odd = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(layout.slots.size(), 64); ++i) {
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    if (!layout.slots[i].is_whole) layout.odd |= bit;
+    else if (layout.slots[i].kind == ValueKind::kNull) layout.nulls |= bit;
+  }
 }
 
 // Values that the header or the table says are the same in all records of this layout.

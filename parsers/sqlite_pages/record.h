@@ -32,14 +32,26 @@ struct Slot {
 //   header bytes (varint), a serial type (varint) for each column, then the values
 struct RecordLayout {
   static constexpr std::size_t kMostHeader = 64;
-  std::array<Byte, kMostHeader> header{};
-  std::uint32_t header_bytes = 0;   // 0: nothing is known yet
-  std::uint64_t payload_bytes = 0;  // of header and values
-  std::uint32_t numbers_end = 0;    // behind the last number that is wanted
-  std::vector<Slot> slots;          // by wanted column
+  static constexpr std::size_t kBefore = 8;  // bytes are compared eight at a time, from the end
+  std::array<Byte, kBefore + kMostHeader> key{};
+  std::uint32_t key_bytes = 0;    // of the header: up to the last wanted column's type; 0: nothing is known yet
+  std::uint64_t nulls = 0;        // by bit, which of the first 64 wanted columns are NULL
+  std::uint64_t odd = 0;          // and which are not whole numbers
+  std::uint32_t numbers_end = 0;  // behind the last number that is wanted
+  std::uint64_t least_bytes = 0;  // of header and values: what the values that are wanted need
+  bool whole = false;             // exactly so many: all columns are known
+  std::vector<Slot> slots;        // by wanted column
   // The bytes that hold all values of the columns that are kept together; of the same number and the same bytes, all of them are equal.
   std::uint32_t together = 0, together_bytes = 0;
   std::uint32_t number = 0;  // of this layout, from 1; 0: they are not together
+
+  bool has_key(const Byte* at) const {
+    const Byte *end = at + key_bytes, *mine = key.data() + kBefore + key_bytes;
+    std::size_t bytes = key_bytes;
+    for (; bytes >= 8; bytes -= 8, end -= 8, mine -= 8)
+      if (big_endian_8(end - 8) != big_endian_8(mine - 8)) return false;
+    return bytes == 0 || (big_endian_8(end - 8) ^ big_endian_8(mine - 8)) << (64 - 8 * bytes) == 0;
+  }
 };
 
 // What of a table's columns is wanted.
@@ -69,22 +81,24 @@ class RecordReader {
   const RecordLayout* layout(const Byte* at, const Byte* end) {
     const std::size_t bytes = *at;
     if (bytes == 0 || bytes > RecordLayout::kMostHeader || bytes > static_cast<std::size_t>(end - at)) return read_long(at, end);
-    if (last_->header_bytes == bytes && std::memcmp(last_->header.data(), at, bytes) == 0) return last_;
+    if (last_->key_bytes - 1 < bytes && last_->has_key(at)) return last_;
     return look_up(at, bytes);
   }
   const std::vector<WantedColumn>& wanted() const { return wanted_; }
 
  private:
   static constexpr std::size_t kKept = 256;  // what a byte of a hash can number
+  std::size_t key_of(const Byte* at, std::size_t bytes) const;
   const RecordLayout* look_up(const Byte* at, std::size_t bytes);
   const RecordLayout* read_long(const Byte* at, const Byte* end);
   bool read(const Byte* at, const Byte* end, RecordLayout& layout);
   void place_missing(std::size_t columns, RecordLayout& layout) const;
   void find_together(RecordLayout& layout);
+  static void find_odd(RecordLayout& layout);
 
   std::vector<WantedColumn> wanted_;
   std::vector<std::vector<std::size_t>> wanted_as_;  // by column of the table: which wanted columns it is
-  std::vector<RecordLayout> kept_;                   // by a hash of the header's bytes
+  std::vector<RecordLayout> kept_;                   // by a hash of the key
   RecordLayout long_;                                // of headers that are too long to be kept
   const RecordLayout* last_ = nullptr;
   std::size_t first_together_ = 0, end_together_ = 0;  // wanted columns

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "parsers/sqlite_pages/page_window.h"
+
 namespace nl::parsers::sqlite_pages {
 namespace {
 
@@ -15,7 +17,8 @@ struct Subtree {
 
 // False where it is a leaf.
 bool append_children(const PageFile& pages, const Subtree& parent, std::vector<Subtree>& out) {
-  const TreePage page(pages, parent.page, parent.named_by);
+  PageWindow window(pages);
+  const TreePage page(pages, window.page(parent.page, parent.named_by), parent.page, parent.named_by);
   if (page.is_leaf()) return false;
   page.check_keys(parent.rows.first, parent.rows.last);
   RowRange rows = parent.rows;

@@ -20,7 +20,7 @@ std::vector<WantedColumn> wanted_of(const TableShape& table, const std::vector<s
 }  // namespace
 
 TableRows::TableRows(const PageFile& pages, const TableShape& table, const std::vector<std::string_view>& columns, const RowRange& range)
-    : pages_(pages), root_(table.root), range_(range), records_(wanted_of(table, columns)) {}
+    : pages_(pages), window_(pages), root_(table.root), range_(range), records_(wanted_of(table, columns)) {}
 
 bool TableRows::next_leaf() {
   if (!begun_) {
@@ -48,12 +48,16 @@ bool TableRows::next_leaf() {
 // To the leaf below that holds the range's first rowid, or else the lowest.
 void TableRows::descend(std::uint32_t number, std::uint32_t named_by, std::int64_t highest) {
   for (;;) {
-    const TreePage page(pages_, number, named_by);
-    if (page.is_leaf()) return enter(page, highest);
+    const Byte* bytes = window_.page(number, named_by, window_.holds(number) ? 0 : following());
+    if (const TreePage leaf(pages_, bytes, number, named_by); leaf.is_leaf()) return enter(leaf, highest);
     if (levels_.size() == TreePage::kMostLevels) pages_.damaged(number, "is too deep in the tree of a table");
+    // The window moves on with the leaves.
+    std::unique_ptr<Byte[]> kept(new Byte[pages_.page_bytes()]);
+    std::copy_n(bytes, pages_.page_bytes(), kept.get());
+    const TreePage page(pages_, kept.get(), number, named_by);
     page.check_keys(lowest_, highest);
     const std::uint32_t child = first_child(page);
-    levels_.push_back({page, child, highest});
+    levels_.push_back({std::move(kept), page, child, highest});
     if (child > 0) lowest_ = std::max(lowest_, page.key(child - 1) + 1);
     if (child < page.cells()) highest = page.key(child);
     named_by = number;
@@ -69,6 +73,21 @@ std::uint32_t TableRows::first_child(const TreePage& page) const {
     else high = middle;
   }
   return low;
+}
+
+// How many pages behind that of the present child belong to the next children, or lie between them and are few.
+std::uint32_t TableRows::following() const {
+  constexpr std::uint32_t kMostBetween = 4;
+  if (levels_.empty()) return 0;
+  const Level& level = levels_.back();
+  const std::uint32_t first = level.page.child(level.child);
+  std::uint32_t last = first;
+  for (std::uint32_t child = level.child; child < level.page.cells() && level.page.key(child) < range_.last; ++child) {
+    const std::uint32_t next = level.page.child(child + 1);
+    if (next <= last || next - last > kMostBetween || next - first >= window_.most_pages()) break;
+    last = next;
+  }
+  return last - first;
 }
 
 void TableRows::enter(const TreePage& leaf, std::int64_t highest) {
@@ -96,8 +115,40 @@ void TableRows::read_cell(std::uint32_t index) {
     put_together();
     layout_ = records_.layout(payload_, payload_ + bytes_here_);
   }
-  if (layout_ == nullptr || layout_->payload_bytes != payload_bytes_) leaf_.cell_damaged(index, "is no record");
+  if (layout_ == nullptr || layout_->least_bytes > payload_bytes_ || (layout_->whole && layout_->least_bytes != payload_bytes_))
+    leaf_.cell_damaged(index, "is no record");
   if (layout_->numbers_end > bytes_here_) put_together();
+}
+
+// Rows behind the present one that have its layout and lie on its leaf whole. Whatever else is met there, damage too, is left to next().
+std::size_t TableRows::read_alike(std::size_t most) {
+  const Byte* const end = leaf_.end();
+  const std::int64_t highest = std::min(highest_, range_.last);
+  const std::uint64_t most_bytes = most_on_leaf(pages_.usable_bytes());
+  const RecordLayout& layout = *layout_;
+  std::size_t rows = 0;
+  for (; rows < most && cell_ < leaf_.cells(); ++rows, ++cell_) {
+    std::uint64_t bytes = 0, rowid = 0;
+    const Byte* at = leaf_.cell_if_there(cell_);
+    if (at != nullptr) at = read_varint(at, end, bytes);
+    if (at != nullptr) at = read_varint(at, end, rowid);
+    const auto number = static_cast<std::int64_t>(rowid);
+    if (at == nullptr || number < lowest_ || number > highest || number == INT64_MAX) break;
+    if (bytes > most_bytes || bytes > static_cast<std::uint64_t>(end - at) || *at > bytes) break;
+    if (layout.key_bytes - 1 >= *at || !layout.has_key(at)) break;
+    if (layout.whole ? layout.least_bytes != bytes : layout.least_bytes > bytes) break;
+    lowest_ = number + 1;
+    payloads_[rows + 1] = at;
+  }
+  return rows;
+}
+
+void TableRows::decode(const Slot& slot, std::size_t rows, std::int64_t* out) const {
+  if (slot.place == Slot::Place::kHeader) std::fill_n(out, rows, slot.constant);
+  if (!slot.is_whole || slot.place != Slot::Place::kRecord) return;
+  const unsigned shift = 64 - 8 * slot.bytes;
+  const std::ptrdiff_t end = std::ptrdiff_t{slot.offset} + slot.bytes - 8;
+  for (std::size_t i = 0; i < rows; ++i) out[i] = static_cast<std::int64_t>(big_endian_8(payloads_[i] + end) << shift) >> shift;
 }
 
 void TableRows::put_together() {

@@ -1,5 +1,7 @@
 #include "parsers/sqlite_pages/tree_page.h"
 
+#include <array>
+
 #include <fmt/core.h>
 
 namespace nl::parsers::sqlite_pages {
@@ -15,13 +17,15 @@ const Byte* head_of(const Byte* page, std::uint32_t number) { return number == 1
 
 bool TreePage::is_of_table(const PageFile& pages, std::uint32_t number) {
   if (number == 0 || number > pages.page_count()) return false;
-  const Byte kind = *head_of(pages.page(number, 1), number);
+  std::array<Byte, kFileHeader + 1> bytes{};
+  pages.read(number, bytes.size(), bytes.data());
+  const Byte kind = *head_of(bytes.data(), number);
   return kind == kTableInterior || kind == kTableLeaf;
 }
 
 // kind(1) first-free-block(2) cells(2) content(2) fragments(1) [right-child(4)] then two bytes for each cell
-TreePage::TreePage(const PageFile& pages, std::uint32_t number, std::uint32_t named_by)
-    : pages_(&pages), page_(pages.page(number, named_by)), end_(page_ + pages.usable_bytes()), number_(number) {
+TreePage::TreePage(const PageFile& pages, const Byte* bytes, std::uint32_t number, std::uint32_t named_by)
+    : pages_(&pages), page_(bytes), end_(page_ + pages.usable_bytes()), number_(number) {
   const Byte* head = head_of(page_, number);
   if (*head != kTableInterior && *head != kTableLeaf) pages.damaged(number, "is not a page of a table");
   leaf_ = *head == kTableLeaf;

@@ -13,7 +13,8 @@ class TreePage {
   static constexpr std::size_t kMostLevels = 20;  // of a tree, as in SQLite; no file is large enough for more
 
   TreePage() = default;
-  TreePage(const PageFile& pages, std::uint32_t number, std::uint32_t named_by);
+  // `bytes`: of the page, which must stay as long as this is used.
+  TreePage(const PageFile& pages, const Byte* bytes, std::uint32_t number, std::uint32_t named_by);
   // Whether a table can begin here: a table WITHOUT ROWID is a tree of another kind.
   static bool is_of_table(const PageFile& pages, std::uint32_t number);
 
@@ -21,9 +22,13 @@ class TreePage {
   bool is_leaf() const { return leaf_; }
   std::uint32_t cells() const { return cells_; }
   const Byte* cell(std::uint32_t index) const {
+    const Byte* at = cell_if_there(index);
+    if (at == nullptr) cell_damaged(index, "lies outside of the page");
+    return at;
+  }
+  const Byte* cell_if_there(std::uint32_t index) const {
     const std::uint32_t at = big_endian_2(cell_list_ + 2 * std::size_t{index});
-    if (at < first_cell_ || at > last_cell_) cell_damaged(index, "lies outside of the page");
-    return page_ + at;
+    return at - first_cell_ <= last_cell_ - first_cell_ ? page_ + at : nullptr;
   }
   const Byte* end() const { return end_; }  // of what cells may use
 

@@ -169,6 +169,28 @@ TEST_CASE("sqlite pages: what is damaged is named, with its page") {
   }
 }
 
+TEST_CASE("sqlite pages: a file that is cut short while it is read is an error") {
+  namespace pages = nl::parsers::sqlite_pages;
+  const MadeDatabase made(512);
+  made.add_rows(2000, 5);
+  const pages::PageFile::Opening opening = pages::PageFile::open(made.file);
+  REQUIRE(opening.pages);
+  const auto [shape, refusal] = pages::read_shape(*opening.pages, opened_by_sqlite(made.file), "plain");
+  REQUIRE(shape);
+  pages::TableRows rows(*opening.pages, *shape, {"start"});
+  REQUIRE(rows.next());
+  fs::resize_file(made.file, fs::file_size(made.file) / 2);
+  try {
+    while (rows.next()) {
+    }
+    FAIL("the rows that are no longer there were read");
+  } catch (const nl::Error& error) {
+    CHECK(error.message.starts_with("the database became shorter while it was read: it ends before byte "));
+    CHECK(error.where == made.file.string());
+    CHECK(error.fix == "wait until it is written, then read it again");
+  }
+}
+
 TEST_CASE("sqlite pages: a chain of overflow pages that goes round in circles ends") {
   const MadeDatabase made(512);
   made.sql("CREATE TABLE long (t BLOB); INSERT INTO long VALUES (zeroblob(4000))");

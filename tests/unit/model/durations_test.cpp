@@ -22,12 +22,14 @@ TEST_CASE("durations are kept whole, short and long, and counted") {
   for (const Ns each : {Ns{3}, Ns{0xFFFFFFFF}, Ns{0}}) durations.add(each);
   CHECK(durations.count() == 3);
   CHECK(durations.total_ns() == 3 + Ns{0xFFFFFFFF});
-  REQUIRE(durations.short_values());
-  CHECK(durations.short_values()->size() == 3);
+  CHECK(durations.all_short());
   durations.add(Ns{0x100000000});
   durations.add(-5);
   CHECK(durations.count() == 5);
-  CHECK_FALSE(durations.short_values());
+  CHECK_FALSE(durations.all_short());
+  std::vector<Ns> brief;
+  durations.each_short([&](std::span<const std::uint32_t> some) { brief.insert(brief.end(), some.begin(), some.end()); });
+  CHECK(brief == std::vector<Ns>{3, Ns{0xFFFFFFFF}, 0});
   CHECK(in_order(durations) == std::vector<Ns>{-5, 0, 3, Ns{0xFFFFFFFF}, Ns{0x100000000}});
 }
 
@@ -41,6 +43,8 @@ TEST_CASE("more durations than a block holds, and those of another, are all ther
   for (Ns each = 40010; each < 60000; ++each) durations.add(each);
   CHECK(durations.count() == 60001);
   CHECK(durations.total_ns() == 60000LL * 59999 / 2 + (Ns{1} << 40));
+  const Durations copy = durations;
+  CHECK(in_order(copy) == in_order(durations));
   const auto all = in_order(durations);
   REQUIRE(all.size() == 60001);
   bool each_once = true;

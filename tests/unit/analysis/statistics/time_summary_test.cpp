@@ -113,3 +113,34 @@ TEST_CASE("packed durations give the same as plain ones, also past 32 bits") {
   packed.append(std::move(more));
   same();
 }
+
+TEST_CASE("many packed durations give the same as plain ones, however they are spread") {
+  const std::vector<std::vector<Ns>> spreads = {
+      {1'000'000, 1'000'001},  // all in one bucket
+      {0, 0, 0, 0xFFFFFFFF},
+      {0, 127, 128, 255, 256, 511, 512, 0xFFFFFFFE, 0xFFFFFFFF},
+      {7},
+      {2'000, 2'003, 2'090, 3'000, 40'000, 5'000'000, 4'000'000'000},
+  };
+  for (const auto& spread : spreads)
+    for (const std::size_t count : {8191u, 8192u, 8193u, 20001u}) {
+      CAPTURE(spread.front(), count);
+      Durations packed;
+      std::vector<Ns> plain;
+      for (std::size_t i = 0; i < count; ++i) {
+        plain.push_back(spread[i * i % spread.size()]);
+        packed.add(plain.back());
+      }
+      const TimeSummary a = summarise_times(packed), b = summarise_times(plain);
+      CHECK(a.count == b.count);
+      CHECK(a.total_ns == b.total_ns);
+      CHECK(a.min_ns == b.min_ns);
+      CHECK(a.max_ns == b.max_ns);
+      CHECK(a.mean_ns == b.mean_ns);
+      CHECK(a.median_ns == b.median_ns);
+      CHECK(a.p90_ns == b.p90_ns);
+      CHECK(a.p95_ns == b.p95_ns);
+      CHECK(a.p99_ns == b.p99_ns);
+      CHECK(a.stddev_ns == Approx(b.stddev_ns).epsilon(1e-9));
+    }
+}

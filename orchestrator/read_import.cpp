@@ -48,13 +48,14 @@ class ImportReader {
       : request_(request), bundle_(bundle), runner_(runner) {}
 
   Evidence read() {
-    describe();
+    const parsers::ProcessFacts facts = describe();
     const std::vector<ImportSource> sources = sources_of(request_);
     const std::vector<ImportSource> captures = captures_of(sources);
     if (captures.size() == 1) read_capture(captures.front());
     const parsers::Files stacks = stacks_in(sources);
     if (captures.size() > 1) read_ranks(captures, stacks);
     else parsers::join_stacks(stacks, evidence_.trace);
+    if (captures.size() == 1) parsers::join_process_ranks(facts.ranks, evidence_.trace);
     join_graph_captures(sources);
     evidence_.trace = with_stages(std::move(evidence_.trace), request_.config);
     for (const Remark& remark : request_.remarks) evidence_.trace.stats.notes.push_back(remark);
@@ -70,7 +71,8 @@ class ImportReader {
   }
 
  private:
-  void describe() {
+  // What the processes noted about themselves.
+  parsers::ProcessFacts describe() {
     evidence_.run_id = bundle_.run_id();
     evidence_.created_at = bundle_.created_at();
     evidence_.name = request_.config.run.name;
@@ -79,9 +81,10 @@ class ImportReader {
     if (!request_.facts.empty()) facts = parsers::read_facts(request_.facts);
     evidence_.model = model_of(request_.config.model, facts.model);
     evidence_.software.backend = facts.backend;
-    evidence_.software.versions = std::move(facts.versions);
+    evidence_.software.versions = facts.versions;
     evidence_.adaptations.insert(evidence_.adaptations.end(), facts.notes.begin(), facts.notes.end());
     evidence_.tracer = Tracer::kImport;
+    return facts;
   }
 
   void read_capture(const ImportSource& source) {

@@ -123,7 +123,11 @@ std::optional<Plan> trace(const Plan& plan, std::span<const Pass> passes, PassRu
 
 Trace read_trace(const Plan& plan, const Capture& capture, Verdict& verdict) {
   try {
-    if (!capture.nsys_sqlite.empty()) return read_nsys_timeline(capture.nsys_sqlite, plan.config);
+    if (!capture.nsys_sqlite.empty()) {
+      Trace trace = parsers::read_nsys_sqlite(capture.nsys_sqlite);
+      parsers::join_process_ranks(parsers::read_facts(plan.bundle / kFactsFolder).ranks, trace);
+      return with_stages(std::move(trace), plan.config);
+    }
     if (!capture.collector_files.empty())
       return with_stages(import_collector_files(capture.collector_files, plan.bundle / "collector" / "run.sqlite"), plan.config);
   } catch (const Error& error) {

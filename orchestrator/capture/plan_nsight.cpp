@@ -16,6 +16,7 @@ Pass nsys_pass(const Config& config, const Toolset& tools, const fs::path& bundl
   set_tool_env(pass, *tools.nsys);
   clear_injections(pass, tools, adaptations);
   pass.process.profiler = true;
+  pass.process.note_ranks = true;  // its capture of several processes does not say which is which
   pass.process.not_found = ErrorKind::kTool;
   pass.outputs = {"nsys/run.nsys-rep"};
   pass.purpose = "trace the workload: kernels, API calls, ranges";

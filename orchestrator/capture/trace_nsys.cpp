@@ -10,6 +10,8 @@
 
 #include "orchestrator/bundle/redact.h"
 #include "orchestrator/capture/failure.h"
+#include "orchestrator/capture/marks.h"
+#include "parsers/facts/facts.h"
 
 namespace fs = std::filesystem;
 
@@ -113,6 +115,16 @@ std::string graph_advice(const Plan& plan, const ProcessResult& result) {
   return fmt::format(" If it ends well alone, tracing its CUDA graphs at node level may break it: --set {}=graph", key);
 }
 
+// Beside what Python's processes noted about themselves.
+void keep_ranks(const std::map<pid_t, RankFacts>& ranks, const Bundle& bundle, Verdict& verdict) {
+  if (ranks.empty()) return;
+  try {
+    bundle.write(fs::path(kFactsFolder) / parsers::kRanksFile, parsers::process_ranks_json({ranks.begin(), ranks.end()}));
+  } catch (const Error& error) {
+    verdict.add(error);
+  }
+}
+
 }  // namespace
 
 std::string last_words(const std::string& output, int lines) {
@@ -211,6 +223,7 @@ void trace_by_nsys(const Plan& plan, std::span<const Pass> passes, PassRunner& r
   supervised.process.on_orphaned = [&](int pid) { rescue_session(nsys, pid); };
   const auto result = runner.run(supervised);
   if (!result) return;
+  keep_ranks(result->ranks, runner.bundle(), verdict);
   std::vector<std::string> notes;
   const bool there = find_report(plan.bundle / pass.outputs.at(0), result->stdout_text + result->stderr_text, notes);
   if (!notes.empty()) runner.last().detail = notes[0];

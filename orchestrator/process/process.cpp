@@ -24,6 +24,7 @@
 #include "model/visible_text.h"
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/process/output.h"
+#include "orchestrator/process/rank_watch.h"
 #include "orchestrator/process/tree.h"
 
 extern char** environ;
@@ -165,6 +166,7 @@ class Supervision {
       reap();
       heed_interrupts();
       heed_clock();
+      if (spec_.note_ranks && phase_ == Phase::kRunning) ranks_.look_if_due(before_);
       progress_.update(seconds_since(started_));
     }
     out_.pump(progress_);
@@ -303,6 +305,7 @@ class Supervision {
   }
 
   void end_politely() {
+    if (spec_.note_ranks) ranks_.look(before_);
     if (main_ended_) return enter(Phase::kTerminating);
     signalled_ = true;
     kill(spec_.signal_group ? -child_.pid : child_.pid, spec_.polite_signal);
@@ -338,6 +341,7 @@ class Supervision {
   ProcessResult result() {
     result_.stdout_text = out_.tail();
     result_.stderr_text = err_.tail();
+    result_.ranks = ranks_.take();
     result_.log_error = !out_.log_error().empty() ? out_.log_error() : err_.log_error();
     return std::move(result_);
   }
@@ -348,6 +352,7 @@ class Supervision {
   StartedProcess child_;
   OutputTee out_, err_;
   ProgressLine progress_;
+  RankWatch ranks_;
   ProcessResult result_;
   Phase phase_ = Phase::kRunning;
   Clock::time_point started_ = Clock::now(), phase_start_ = started_, asked_ = started_;

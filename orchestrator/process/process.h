@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/error.h"
+#include "model/ranks.h"
 #include "model/time.h"
 #include "orchestrator/sampling/stack_sampler.h"
 
@@ -39,6 +40,7 @@ struct ProcessSpec {
   // chance to save what they hold. May itself call run_process().
   std::function<void(int pid)> on_orphaned;
   sampling::SamplingRequest sample_stacks = {};  // of native code, while it runs
+  bool note_ranks = false;                       // that launchers tell its processes
 };
 
 struct ProcessResult {
@@ -53,6 +55,7 @@ struct ProcessResult {
   std::vector<std::string> leftovers_killed;  // "4711 worker": outlived argv[0] and had to be ended
   std::string log_error;                      // why a log is cut short: the disk is full
   sampling::SampledStacks stacks = {};        // that spec.sample_stacks asked for
+  std::map<pid_t, RankFacts> ranks = {};      // that spec.note_ranks asked for
 };
 
 // Runs a process and everything it starts, and leaves none of them behind: our SIGINT and SIGTERM, a

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -75,12 +76,23 @@ class Facts {
       if (count.is_number()) out_.notes.push_back({Code::kMarksFailed, {place, fmt::format("{}", count.get<double>())}});
     for (const Json& model : member(facts, "models")) add_model(model, file.filename().string());
     if (out_.model && member(facts, "models").size() == 1) add_inputs(member(facts, "steps"));
+    for (const Json& process : member(facts, "processes")) add_rank(process);
     add_xla_flags(member(member(facts, "jax"), "xla_flags"));
     if (const std::string backend = text_of_member(facts, "backend"); out_.backend.empty()) out_.backend = backend;
   }
   ProcessFacts take() { return std::move(out_); }
 
  private:
+  void add_rank(const Json& process) {
+    const auto number = [&](const char* name) -> std::optional<std::uint32_t> {
+      const Json& value = member(process, name);
+      const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
+      return fits ? std::optional(value.get<std::uint32_t>()) : std::nullopt;
+    };
+    if (const auto pid = number("pid"), rank = number("rank"); pid && rank)
+      out_.ranks[*pid] = {rank, number("world_size"), RankSource::kEnvironment, {}};
+  }
+
   // ["--xla_dump_to", "--xla_gpu_autotune_level=2"]: with a value only where it is a number or a truth value
   void add_xla_flags(const Json& flags) {
     std::vector<std::string> names;
@@ -165,6 +177,20 @@ ProcessFacts read_facts(const fs::path& folder) {
   Facts facts;
   for (const fs::path& file : process_files(folder, "", ".json", kMaxFactsBytes)) facts.add(file);
   return facts.take();
+}
+
+std::string process_ranks_json(const std::map<std::uint32_t, RankFacts>& ranks) {
+  Json processes = Json::array();
+  for (const auto& [pid, told] : ranks) {
+    processes.push_back({{"pid", pid}, {"rank", *told.rank}});
+    if (told.world_size) processes.back()["world_size"] = *told.world_size;
+  }
+  return Json{{"processes", processes}}.dump(1) + "\n";
+}
+
+void join_process_ranks(const std::map<std::uint32_t, RankFacts>& ranks, Trace& trace) {
+  for (Process& process : trace.processes)
+    if (const auto told = ranks.find(process.pid); told != ranks.end() && !process.rank) process.rank = told->second.rank;
 }
 
 RecordedDtypes read_dtypes(const fs::path& folder) {

@@ -86,6 +86,25 @@ TEST_CASE("run_process sets, unsets and inherits the environment") {
   CHECK(run_process(spec).stdout_text == "kept,,new\n/\n");
 }
 
+TEST_CASE("run_process notes the ranks that a launcher tells its processes, where it is asked to, and nothing else of them") {
+  // As torchrun does it: the worker is told its rank, what it starts itself has it, too; the launcher has that of its node.
+  ProcessSpec spec = shell("for rank in 0 1; do RANK=$rank WORLD_SIZE=2 TOKEN=hunter2 sleep 1 & echo $!; done; wait");
+  spec.env = {{"SLURM_PROCID", "5"}};
+  spec.unset_env = {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
+  CHECK(run_process(spec).ranks.empty());
+  spec.note_ranks = true;
+  const ProcessResult result = run_process(spec);
+  std::istringstream pids(result.stdout_text);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    pid_t pid = 0;
+    pids >> pid;
+    REQUIRE(result.ranks.contains(pid));
+    CHECK(result.ranks.at(pid).rank == rank);
+    CHECK(result.ranks.at(pid).world_size == 2u);
+  }
+  CHECK(result.ranks.size() == 3);  // the shell is told what srun told it
+}
+
 TEST_CASE("run_process puts a value before what a variable has") {
   ::setenv("NL_TEST_PATH", "/theirs", 1);
   ProcessSpec spec = shell("echo $NL_TEST_PATH; echo $NL_TEST_NEW; echo $NL_TEST_SET");

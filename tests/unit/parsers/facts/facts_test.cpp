@@ -124,3 +124,25 @@ TEST_CASE("facts: the flags of XLA stand beside the versions") {
   CHECK(read_facts(folder.path).versions ==
         std::map<std::string, std::string>{{"jax", "0.11.1"}, {"xla_flags", "--xla_dump_to --xla_gpu_autotune_level=2"}});
 }
+
+TEST_CASE("facts: the ranks that launchers told the processes join the capture that does not tell them") {
+  const nl::test::Folder folder;
+  const std::map<std::uint32_t, nl::RankFacts> told = {{4711, {3, 8, nl::RankSource::kEnvironment, {}}},
+                                                       {4712, {0, std::nullopt, nl::RankSource::kEnvironment, {}}}};
+  folder.file(nl::parsers::kRanksFile, nl::parsers::process_ranks_json(told));
+  const ProcessFacts facts = read_facts(folder.path);
+  REQUIRE(facts.ranks.size() == 2);
+  CHECK(facts.ranks.at(4711).rank == 3u);
+  CHECK(facts.ranks.at(4711).world_size == 8u);
+  CHECK_FALSE(facts.ranks.at(4712).world_size);
+  CHECK(facts.notes.empty());
+  nl::Trace trace;
+  trace.processes = {{4711, "python3", {}}, {4712, "python3", 5u}, {4800, "bash", {}}};
+  nl::parsers::join_process_ranks(facts.ranks, trace);
+  CHECK(trace.processes[0].rank == 3u);
+  CHECK(trace.processes[1].rank == 5u);  // as the capture tells
+  CHECK_FALSE(trace.processes[2].rank);
+  folder.file(nl::parsers::kRanksFile,
+              R"json({"processes": [{"pid": -1, "rank": 2}, {"pid": 7, "rank": "x"}, {"pid": 7, "rank": 1e12}, 5]})json");
+  CHECK(read_facts(folder.path).ranks.empty());
+}

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdint>
+#include <cstdlib>
+
 #include "model/strings.h"
 #include "nvtx/names.h"
 #include "orchestrator/capture/duty.h"
@@ -33,12 +36,20 @@ void load_gpu_half(Pass& pass, const Config& config, const Toolset& tools) {
   if (!config.tools.cupti.empty()) pass.process.env["NL_STAGE_CUPTI"] = config.tools.cupti;
 }
 
+// Another choice in each pass, and one for all of its processes: ranks trace the same steps, in which they meet.
+void choose_steps(const Config& config, Pass& pass) {
+  auto& env = pass.process.env;
+  if (one_in(config.capture.duty).value_or(1) > 1 && std::getenv("NL_STAGE_DUTY_SEED") == nullptr)
+    env["NL_STAGE_DUTY_SEED"] = std::to_string(stable_hash(env["NL_STAGE_TRACE_DIR"]) & INT64_MAX);
+}
+
 Pass cupti_pass(const Config& config, const Toolset& tools, const fs::path& bundle) {
   Pass pass = collector_pass(config, tools, bundle);
   trace_by_cupti(pass, config, tools);
   pass.purpose = "run the workload with the collector loaded: kernels, copies, CUDA calls (CUPTI) and ranges";
   if (const int every = one_in(config.capture.duty).value_or(1); every > 1) pass.purpose += fmt::format(", of one step in {}", every);
   set_sampling(pass, config.capture);
+  choose_steps(config, pass);
   return pass;
 }
 
@@ -49,6 +60,7 @@ Pass cupti_repeat_pass(const Config& config, const Toolset& tools, const fs::pat
   make_repeat(pass, PassKind::kCollectorRepeat, config, bundle, number);
   pass.process.argv = workload_command(config.workload, bundle, PassKind::kCollectorRepeat, number);
   pass.process.env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
+  choose_steps(config, pass);
   pass.outputs = {folder};
   return pass;
 }

@@ -84,10 +84,13 @@ class RankTask {
 
   // As torchrun has them, for programs that ask for these; what the user or the job has set stays.
   std::map<std::string, std::string> rank_variables() const {
-    const std::pair<const char*, std::string> all[] = {
-        {"RANK", std::to_string(report_.rank)},       {"LOCAL_RANK", text_of("SLURM_LOCALID")},
-        {"WORLD_SIZE", std::to_string(job_.ranks())}, {"LOCAL_WORLD_SIZE", std::to_string(job_.ranks_per_node)},
-        {"NODE_RANK", text_of("SLURM_NODEID")},       {"NL_STAGE_LEDGER", "off"}};  // of the merged run there is one entry
+    const std::pair<const char*, std::string> all[] = {{"RANK", std::to_string(report_.rank)},
+                                                       {"LOCAL_RANK", text_of("SLURM_LOCALID")},
+                                                       {"WORLD_SIZE", std::to_string(job_.ranks())},
+                                                       {"LOCAL_WORLD_SIZE", std::to_string(job_.ranks_per_node)},
+                                                       {"NODE_RANK", text_of("SLURM_NODEID")},
+                                                       {"NL_STAGE_DUTY_SEED", text_of("SLURM_JOB_ID")},
+                                                       {"NL_STAGE_LEDGER", "off"}};  // of the merged run there is one entry
     std::map<std::string, std::string> variables;
     for (const auto& [name, value] : all)
       if (std::getenv(name) == nullptr && !value.empty()) variables[name] = value;

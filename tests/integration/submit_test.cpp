@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include "tests/catch.h"
@@ -171,6 +172,31 @@ TEST_CASE("ranks: a launcher on this machine leaves one capture, whose processes
     CHECK(rank["pids"].size() == 1);
     CHECK(rank["lateness"]["last"] == (rank["rank"] == 1 ? 30 : 0));
   }
+}
+
+TEST_CASE("ranks: where some of the steps are traced, all ranks trace the same") {
+  if (!fs::exists(kProgram)) NL_SKIP("built without the collector's GPU half");
+  RankScene scene;
+  const fs::path launcher = scene.script("launcher",
+                                         "export WORLD_SIZE=2 MASTER_ADDR=localhost MASTER_PORT=$((30000 + $$ % 20000))\n"
+                                         "for rank in 1 0; do RANK=$rank " +
+                                             kProgram + " 700 pause=1 & done\nwait\n");
+  std::vector<std::string> words = {"run", "--out", scene.bundle().string()};
+  for (const std::string& word : scene.traced()) words.push_back(word);
+  words.insert(words.end(),
+               {"--set", "capture.duty=1/8", "--set", "capture.counters=off", "--set", "perturbation.repeats=0", "--", launcher.string()});
+  const Outcome outcome = scene.nl_stage(words);
+  INFO(outcome.err << outcome.out);
+  REQUIRE(outcome.status == 0);
+  const json run = scene.json("run.json");
+  REQUIRE(run["ranks"].size() == 2);
+  std::map<std::uint64_t, std::uint64_t> kernels;  // by process
+  for (const json& gpu : run["communication"]) kernels[gpu["pid"].get<std::uint64_t>()] += gpu["count"].get<std::uint64_t>();
+  REQUIRE(kernels.size() == 2);
+  // 16 steps come first; 684 more have five whole rows of 16 out of eight.
+  for (const auto& [pid, collectives] : kernels) CHECK(collectives >= 16 + 5 * 16 - 10);
+  for (const json& rank : run["ranks"])
+    CHECK(rank["lateness"]["collectives"].get<double>() >= 0.95 * static_cast<double>(kernels.begin()->second));
 }
 
 TEST_CASE("merge: bundles that ranks left elsewhere, and what is wrong with them") {

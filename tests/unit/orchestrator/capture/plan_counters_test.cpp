@@ -264,8 +264,11 @@ TEST_CASE("some of the steps are traced in the capture and its repetitions, by t
     CHECK(steps.find("\nexecute_context_0(0)_generation_*\nexecute_context_*_generation_0(0)\nexecute_context_*\n") != std::string::npos);
     const std::string& rows = env.at("NL_STAGE_DUTY_ROW");
     CHECK(rows.starts_with("16,1,16,"));
+    CHECK(env.at("NL_STAGE_DUTY_SEED").find_first_not_of("0123456789") == std::string::npos);
     CHECK(std::count(rows.begin(), rows.end(), ',') == std::count(steps.begin(), steps.end(), '\n'));
   }
+  const auto seed_of = [&](const char* pass) { return pass_of(plan, pass).process.env.at("NL_STAGE_DUTY_SEED"); };
+  CHECK(seed_of("collector") != seed_of("collector-repeat"));  // another choice each time, the same in all processes
   CHECK(pass_of(plan, "collector").purpose.find("of one step in 10") != std::string::npos);
   CHECK(pass_of(plan, "operators").process.env.count("NL_STAGE_DUTY") == 0);
   CHECK(pass_of(plan, "unprofiled").process.env.count("NL_STAGE_DUTY") == 0);

@@ -62,7 +62,8 @@ struct ImportSource {
 
 std::vector<ImportSource> sources_of(const ImportRequest& request);
 
-// The sources that the timeline comes from: the first that has one, and those of its format that are other ranks of the run.
+// The sources that the timeline comes from: the first that has one, and those that are other ranks of the run: of its format, or of nsys and the
+// collector together.
 std::vector<ImportSource> captures_of(const std::vector<ImportSource>& sources);
 
 // What imported captures show. Reports that a vendor's tool has to export first go through passes, as in a run.

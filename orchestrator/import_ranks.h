@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "model/trace.h"
+#include "parsers/registry.h"
 
 namespace nl::orchestrator {
 
 struct RankFile {
   std::filesystem::path named;              // what was given, whose name may tell the rank
   std::vector<std::filesystem::path> read;  // what is read: itself, an export of it or a copy; of the collector, a file of each process
+  const parsers::Format* format = nullptr;
 };
 
 // Captures of the ranks of one run as one trace. Throws Error(kInput) where they are not of one run, where two are of one rank and, without

@@ -102,15 +102,14 @@ class ImportReader {
 
   void read_ranks(const std::vector<ImportSource>& captures, const parsers::Files& stacks) {
     std::vector<RankFile> files;
-    for (const ImportSource& source : captures) files.push_back({source.files[0], exported(source)});
-    const parsers::Format& format = *captures.front().format;
+    for (const ImportSource& source : captures) files.push_back({source.files[0], exported(source), source.format});
     const auto read = [&](const RankFile& file) {
-      Trace trace = std::get<Trace>(format.read(file.read));
+      Trace trace = std::get<Trace>(file.format->read(file.read));
       parsers::join_stacks(stacks_beside(file.named, stacks), trace);
       return trace;
     };
     evidence_.trace = join_ranks(files, read, request_.partial_ranks);
-    if (format.gives == Gives::kNsysExport)
+    if (files[0].format->gives == Gives::kNsysExport)
       describe_capture_machine(files[0].read[0], evidence_.trace, evidence_.hardware, evidence_.software);
   }
 
@@ -141,11 +140,22 @@ class ImportReader {
     if (source.format->gives == Gives::kNcuLaunches && runner_.verdict().stopped()) return evidence_.ncu.clear();
     OperatorSource operators{std::string(source.format->source), files[0].filename().string(), {}, {}};
     parsers::Reading reading = source.format->read(files);
-    if (auto* trace = std::get_if<Trace>(&reading)) operators.trace = std::move(*trace);
-    else if (auto* records = std::get_if<OperatorRecords>(&reading)) operators.records = std::move(*records);
+    if (auto* trace = std::get_if<Trace>(&reading)) {
+      refuse_other_rank(trace->rank, source);
+      operators.trace = std::move(*trace);
+    } else if (auto* records = std::get_if<OperatorRecords>(&reading)) operators.records = std::move(*records);
     else if (auto* report = std::get_if<NcuReport>(&reading)) return evidence_.ncu.push_back(std::move(*report));
     else return evidence_.counters.push_back(std::get<CounterReport>(std::move(reading)));
     evidence_.operators.push_back(std::move(operators));
+  }
+
+  // What stands beside a capture is of the same process: of another rank it would be a capture of its own.
+  void refuse_other_rank(const RankFacts& facts, const ImportSource& source) const {
+    const std::optional<std::uint32_t>& rank = evidence_.trace.rank.rank;
+    if (!evidence_.trace.ranks.empty() || !rank || !facts.rank || *rank == *facts.rank) return;
+    throw Error(ErrorKind::kInput,
+                fmt::format("the captures are of rank {} and of rank {}, and by tools whose captures are not joined", *rank, *facts.rank),
+                source.files[0].string(), "give captures of nsys or of the collector for all ranks, or of torch.profiler for all");
   }
 
   // Reads its export, or what the collector left. The run is usable without it.
@@ -268,12 +278,30 @@ std::vector<ImportSource> sources_of(const ImportRequest& request) {
   return sources;
 }
 
+namespace {
+
+// Both tell kernels, calls and ranges, as one clock and the same names have them.
+bool tells_all(const parsers::Format& format) { return format.gives == Gives::kNsysExport || format.gives == Gives::kCollectorTraces; }
+
+// What import writes beside the collector's traces is the same capture.
+bool is_export_beside(const std::vector<ImportSource>& sources, const ImportSource& capture) {
+  const fs::path& file = capture.files[0];
+  return file.filename() == "run.sqlite" && std::any_of(sources.begin(), sources.end(), [&](const ImportSource& source) {
+           return source.format->gives == Gives::kCollectorTraces && source.files[0].parent_path() == file.parent_path();
+         });
+}
+
+}  // namespace
+
 std::vector<ImportSource> captures_of(const std::vector<ImportSource>& sources) {
   std::vector<ImportSource> captures;
   for (const ImportSource& source : sources) {
     if (!source.has_timeline()) continue;
     const bool by_rank = source.format->by_rank || source.format->gives == Gives::kCollectorTraces;
-    if (captures.empty() || (source.format == captures.front().format && by_rank)) captures.push_back(source);
+    const bool alike = !captures.empty() && source.format == captures.front().format && by_rank;
+    const bool mixed = !captures.empty() && tells_all(*source.format) && tells_all(*captures.front().format) &&
+                       !is_export_beside(sources, captures.front());
+    if (captures.empty() || alike || mixed) captures.push_back(source);
   }
   return captures;
 }

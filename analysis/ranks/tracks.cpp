@@ -4,6 +4,7 @@
 
 #include "analysis/trace/communication_kernels.h"
 #include "analysis/trace/gpu_order.h"
+#include "analysis/trace/kernel_class.h"
 
 namespace nl::analysis::ranks {
 namespace {
@@ -32,7 +33,8 @@ void add_tracks(const Trace& trace, std::uint32_t capture, Ns shift_ns, std::vec
   for (const std::uint32_t i : start_order_of(trace.kernels, [&](const Kernel& kernel) { return kernels.of(kernel).has_value(); })) {
     const Kernel& kernel = trace.kernels[i];
     Track& track = by_queue[kernel.queue];
-    const auto name = static_cast<std::uint32_t>(stable_hash(trace.strings[trace.shapes[kernel.shape].name]));
+    // Tools write arguments of templates each in its way: "<4096ul>", "<(unsigned long)4096>".
+    const auto name = static_cast<std::uint32_t>(stable_hash(kernel_function(trace.strings[trace.shapes[kernel.shape].name])));
     track.events.push_back({kernel.start_ns + shift_ns, kernel.end_ns() + shift_ns, i, name, leaving_of(*kernels.of(kernel))});
   }
   for (auto& [queue, track] : by_queue) {

@@ -232,6 +232,18 @@ TEST_CASE("merge: bundles that ranks left elsewhere, and what is wrong with them
   CHECK(ranks[2]["clock"] == "collectives");
   CHECK(std::abs(ranks[2]["offset_ns"].get<double>()) < 1e6);  // both clocks of the day are read within a moment
 
+  // The same of one rank as nsys would have exported it: its kernels are named otherwise, and its clock is its own.
+  fs::copy_file(rank("one", 0) + "/collector/run.sqlite", scene.path / "exported.sqlite");
+  const Outcome formats = scene.nl_stage(
+      {"import", (scene.path / "exported.sqlite").string(), rank("one", 1), rank("one", 2), "--out", (scene.path / "formats").string()});
+  INFO(formats.err);
+  REQUIRE(formats.status == 0);
+  const json both = scene.json(scene.path / "formats" / "run.json")["ranks"];
+  REQUIRE(both.size() == 3);
+  CHECK(both[1]["lateness"]["last"] == 30);
+  CHECK(both[1]["lateness"]["late_ns"].get<double>() == Approx(ranks[1]["lateness"]["late_ns"].get<double>()).epsilon(0.001));
+  CHECK(both[1]["clock"] == "collectives");
+
   const Outcome missing = scene.nl_stage({"merge", rank("one", 0), rank("one", 2), "--out", (scene.path / "missing").string()});
   CHECK(missing.status == 3);
   CHECK(missing.says("1 of the 3 ranks of the run are not given: 1"));

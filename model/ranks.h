@@ -52,8 +52,10 @@ struct RankEntry {
   std::vector<std::int32_t> devices = {};
   std::string file = {};  // its capture; empty: one capture has several ranks
   RankClock clock = RankClock::kNone;
+  std::optional<Ns> capture_end_ns = {};  // in the time of the run; empty: its capture does not tell
   Ns offset_ns = 0;  // of its clock of the day where captures have one, else of the time since the start of the capture
   double drift_ppm = 0;
+  std::optional<double> drift_error_ppm = {};               // 1 sigma; empty: not fitted
   std::optional<Ns> drift_from_ns = {};                     // in the time of the run
   std::optional<double> residual_ns, residual_max_ns = {};  // of the ends of collectives: 1 sigma, and the largest; empty: not fitted
   std::uint64_t collectives = 0;                            // whose ends were fitted
@@ -103,6 +105,36 @@ struct RankPair {
   Ns transfer_ns = 0;                            // once both have come
 };
 
+// What the experts of a group of ranks compute in its steps, between an all-to-all that brings them their tokens and the next. Where a GPU is slower at all
+// that it does, that is left out of `most_ns`.
+struct ExpertLoad {
+  std::vector<std::uint32_t> ranks = {};              // the members
+  std::uint64_t rounds = 0;                           // stretches from an all-to-all to the next in which experts compute
+  Ns mean_ns = 0;                                     // the sum over the rounds: of all members the mean
+  Ns most_ns = 0;                                     // and of the member that has the most
+  std::uint32_t busiest = 0;                          // the rank whose experts have the most in all
+  Ns busiest_ns = 0;                                  // what they compute
+  std::uint64_t busiest_rounds = 0;                   // in which no other rank's had more
+  std::string kernel = {};                            // of the experts: takes that rank the longest above the mean
+  Ns excess_ns() const { return most_ns - mean_ns; }  // that the members would save if all had the same
+};
+
+// A rank that did not come to a collective until the captures end, and what its program did last.
+struct AbsentRank {
+  std::uint32_t rank = 0;
+  std::string range = {};  // the innermost; empty: it has none
+  bool in_range = false;   // it is still in it
+  Ns since_ns = 0;         // when that range began, or where it is in none when the last one ended
+};
+
+// Ranks that wait in a collective when the captures end, longer than any collective took before.
+struct RankHang {
+  std::vector<std::uint32_t> waiting = {};
+  std::vector<AbsentRank> absent = {};   // whom they wait for
+  Collective kind = Collective::kOther;  // that the first of them waits in
+  Ns since_ns = 0, waited_ns = 0;        // of the first
+};
+
 // Of its steps; where none are known, of the whole capture.
 inline const RankLateness& judged_lateness(const RankEntry& rank) { return rank.step_lateness ? *rank.step_lateness : rank.lateness; }
 
@@ -111,6 +143,11 @@ const RankEntry* rank_of(const std::vector<RankEntry>& ranks, std::uint32_t pid)
 
 // False where processes of one capture were only counted.
 inline bool number_known(const RankEntry& rank) { return rank.source != RankSource::kOrder || !rank.file.empty(); }
+
+// "rank 3"; "process 4242" where it was only counted.
+std::string rank_text(const RankEntry& rank);
+// "rank 0, rank 1 and rank 3": those of the numbers.
+std::string rank_texts(const std::vector<RankEntry>& ranks, const std::vector<std::uint32_t>& numbers);
 
 // "GPU 0", "GPU 0 (process 4242)", "GPU 1 (rank 1, process 4242)"
 std::string gpu_name(const std::vector<RankEntry>& ranks, std::int32_t device, std::uint32_t pid);

@@ -30,7 +30,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "3.11.0";
+inline constexpr const char* kRunSchemaVersion = "3.12.0";
 
 struct StageSplit {
   std::string stage;
@@ -263,6 +263,8 @@ struct Run {
   std::vector<RankEntry> ranks;                       // of captures that were joined, until format 3.9 there are none
   RankMatrix rank_matrix = {};                        // until format 3.10, as what follows of ranks, there is none
   std::vector<CollectiveRate> collective_rates = {};  // those that take the longest first, at most kMaxCollectiveRates
+  std::vector<ExpertLoad> expert_loads = {};          // those that cost the most first, until format 3.11 there are none
+  std::optional<RankHang> rank_hang = {};             // empty: no rank waits at the end, until format 3.11 not known
   std::vector<RankPair> rank_pairs = {};              // those that wait the longest first, at most kMaxRankPairs
   std::vector<Communication> communication;           // of the whole capture, by GPU, process and kind
   std::vector<ApiEntry> api;

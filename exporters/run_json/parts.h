@@ -15,7 +15,7 @@ void serving_fields(auto& io, Ref<decltype(io), Run> run);   // serving
 void kernel_fields(auto& io, Ref<decltype(io), Run> run);    // kernels, api, ranges
 void operator_fields(auto& io, Ref<decltype(io), Run> run);  // session, operators, layers
 void finding_fields(auto& io, Ref<decltype(io), Run> run);   // peaks, efficiency, roofline, findings, abstentions, what_if
-void rank_fields(auto& io, Ref<decltype(io), Run> run);      // ranks, rank_matrix, collective_rates, rank_pairs
+void rank_fields(auto& io, Ref<decltype(io), Run> run);      // ranks and what is told of them together
 void capture_fields(auto& io, Ref<decltype(io), Run> run);   // perturbation, energy, host, timeline, activity, coverage … provenance
 
 // Of a file that is read, whatever an older format lacks or calls otherwise is made up for.

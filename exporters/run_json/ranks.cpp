@@ -32,8 +32,11 @@ void fields(auto& io, Ref<decltype(io), RankEntry> r) {
   io("devices", r.devices, "its GPUs, likewise", kAnySign);
   io.known("file", r.file, "its capture; null: of several ranks");
   io.code("clock", r.clock, "what put its times on the clock of the first rank");
+  io("capture_end_ns", r.capture_end_ns, "time of the run at which its capture ends, until format 3.11 not known; null: it does not tell",
+     kAnySign);
   io("offset_ns", r.offset_ns, "that its clock of the day was ahead; where captures have none, the time since its start", kAnySign);
   io("drift_ppm", r.drift_ppm, "how much faster its clock runs", kAnySign);
+  io("drift_error_ppm", r.drift_error_ppm, "of drift_ppm, 1 sigma, until format 3.11 not known; null: not fitted");
   io("drift_from_ns", r.drift_from_ns, "time of the run at which offset_ns holds; null: not fitted", kAnySign);
   io("residual_ns", r.residual_ns, "ends of collectives beside the fitted line, 1 sigma; null: not fitted");
   io("residual_max_ns", r.residual_max_ns, "the largest; null: not fitted");
@@ -79,11 +82,42 @@ void fields(auto& io, Ref<decltype(io), RankPair> p) {
   io("transfer_ns", p.transfer_ns, "once both were there");
 }
 
+void fields(auto& io, Ref<decltype(io), ExpertLoad> e) {
+  io("ranks", e.ranks, "the members of the group, by number");
+  io("rounds", e.rounds, "stretches of their steps from an all-to-all to the next in which experts compute");
+  io("mean_ns", e.mean_ns, "what experts compute, sum over the rounds: of all members the mean");
+  io("most_ns", e.most_ns, "likewise of the member with the most, less what its GPU is slower at all that it does");
+  io("busiest", e.busiest, "the rank whose experts compute the most in all");
+  io("busiest_ns", e.busiest_ns, "what they compute in all rounds");
+  io("busiest_rounds", e.busiest_rounds, "in which no other rank's computed more");
+  io.known("kernel", e.kernel, "of the experts, takes that rank the longest above the mean; null: not known");
+}
+
+void fields(auto& io, Ref<decltype(io), AbsentRank> a) {
+  io("rank", a.rank, "its number");
+  io.known("range", a.range, "the innermost that its program was in last; null: it has none");
+  io("in_range", a.in_range, "it is in it until the captures end");
+  io("since_ns", a.since_ns, "when that range began; where the rank is in none, when the last one ended", kAnySign);
+}
+
+void fields(auto& io, Ref<decltype(io), RankHang> h) {
+  io("waiting", h.waiting, "ranks that wait in a collective until the captures end");
+  io("absent", h.absent, "ranks of their groups that did not come to it");
+  io.code("kind", h.kind, "the collective that the first of them waits in");
+  io("since_ns", h.since_ns, "when it began to wait", kAnySign);
+  io("waited_ns", h.waited_ns, "from then until the first capture ends");
+}
+
 void rank_fields(auto& io, Ref<decltype(io), Run> run) {
   io("ranks", run.ranks, "of captures that were joined, by number; empty: one capture");
   io("rank_matrix", run.rank_matrix, "how late each rank was in each step");
   io("collective_rates", run.collective_rates,
      "by kind, group and size, those that take the longest first, 32 at most; empty: no size is known");
+  io("expert_loads", run.expert_loads,
+     "experts of groups of ranks that exchange tokens all to all, until format 3.11 not known; empty: there are none, or they cannot be "
+     "told");
+  io("rank_hang", run.rank_hang,
+     "ranks that wait for another one when the captures end, longer than any collective took, until format 3.11 not known; null: none do");
   io("rank_pairs", run.rank_pairs,
      "sends and receives of two ranks, those that wait the longest first, 64 at most; empty: none could be paired");
 }

@@ -166,10 +166,6 @@ bool shows_iterations(const Run& run) {
          std::any_of(run.iterations.list.begin(), run.iterations.list.end(), [](const Iteration& each) { return each.wall_ns > 0; });
 }
 
-std::string rank_text(const RankEntry& rank) {
-  return number_known(rank) || rank.pids.empty() ? fmt::format("rank {}", rank.rank) : fmt::format("process {}", rank.pids[0]);
-}
-
 const StageEntry* step_stage(const Run& run) {
   const StageEntry* most = nullptr;
   for (const StageKind kind : {StageKind::kDecodeStep, StageKind::kDecode})

@@ -41,8 +41,6 @@ bool shows_host_code(const Run& run, const StageEntry& stage);
 bool shows_gaps(const Run& run, const StageEntry& stage);
 bool shows_counters(const StageEntry& stage);
 bool shows_iterations(const Run& run);
-// "rank 3"; of one capture, where ranks were only counted, "process 4242".
-std::string rank_text(const RankEntry& rank);
 // A rank that is behind in this share of the cases is the late one; as the rule straggler_rank has it.
 inline constexpr double kOftenLate = 0.7;
 // The stage whose windows are steps: decode_step, else decode, else the one with the most windows; nullptr without any.

@@ -771,8 +771,10 @@ Run every_value_run() {
       .devices = {3704},
       .file = "file of the rank",
       .clock = RankClock::kCollectives,
+      .capture_end_ns = 3785,
       .offset_ns = 3705,
       .drift_ppm = 3706.5,
+      .drift_error_ppm = 3706.75,
       .drift_from_ns = 3707,
       .residual_ns = 3708.5,
       .residual_max_ns = 3709.5,
@@ -814,6 +816,19 @@ Run every_value_run() {
                                          .transfer_ns = 3737,
                                          .algorithm_bytes_per_s = 3738.5,
                                          .bus_bytes_per_s = 3739.5}};
+  run.expert_loads = {ExpertLoad{.ranks = {3770, 3771},
+                                 .rounds = 3772,
+                                 .mean_ns = 3773,
+                                 .most_ns = 3774,
+                                 .busiest = 3775,
+                                 .busiest_ns = 3776,
+                                 .busiest_rounds = 3777,
+                                 .kernel = "kernel of the experts"}};
+  run.rank_hang = RankHang{.waiting = {3778, 3779},
+                           .absent = {AbsentRank{.rank = 3780, .range = "range of the absent rank", .in_range = true, .since_ns = 3781}},
+                           .kind = Collective::kReduceScatter,
+                           .since_ns = 3782,
+                           .waited_ns = 3783};
   run.rank_pairs = {
       RankPair{.first = 3740, .second = 3741, .calls = 3742, .first_waited_ns = 3743, .second_waited_ns = 3744, .transfer_ns = 3745}};
   run.sampled = {SampledStage{.stage = "stage 3101",

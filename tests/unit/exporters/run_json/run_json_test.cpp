@@ -56,6 +56,7 @@ nl::Run filled_run() {
   run.coverage.devices = {{1, 41, 900, 800, 100, 50}};
   run.stages.at(0).gpu_spread = nl::GpuSpread{0.7, 0.6, 0.8, 0.1, 1, 41, nl::SlowestBy::kArrival, 0.9, 0.95};
   run.communication = run.stages.at(0).communication = {{nl::Collective::kPeerCopy, 1, 41, 3, 60, 50, 40, 4000, 2e9, 20, 40, 2, 15}};
+  run.rank_hang = nl::RankHang{{0, 3}, {{2, "save", true, 5}}, nl::Collective::kAllReduce, 7, 9};
   run.phases.devices = run.stages.at(0).devices;
   run.kernels->at(0).ncu.at(0).values[nl::Metric::kL2] = 41.5;
   run.kernels->at(0).ncu.at(0).values[nl::Metric::kTensor] = 72;
@@ -220,6 +221,8 @@ TEST_CASE("the keys stand in the documented order") {
                                          "ranks",
                                          "rank_matrix",
                                          "collective_rates",
+                                         "expert_loads",
+                                         "rank_hang",
                                          "rank_pairs",
                                          "sampled",
                                          "clock",

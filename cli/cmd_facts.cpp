@@ -92,7 +92,8 @@ int write_tables(const FactsFlags& flags) {
 
 void add_facts(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<FactsFlags>();
-  CLI::App* verb = app.add_subcommand("facts", "Write runs as tables for DuckDB, Spark and ClickHouse: runs, stages, kernels, collectives");
+  CLI::App* verb =
+      app.add_subcommand("facts", "Write runs as tables for DuckDB, Spark and ClickHouse: runs, stages, kernels, collectives, ranks");
   verb->add_option("runs", flags->runs, std::string("runs; each is ") + kRunOrCaptureHelp)->type_name("RUN");
   verb->add_option("-f,--format", flags->format, "parquet, arrow (IPC file) or csv (RFC 4180): a file for every table; sqlite: one file")
       ->transform(CLI::CheckedTransformer(formats()).description("{parquet,arrow,csv,sqlite}"))
@@ -109,7 +110,8 @@ void add_facts(CLI::App& app, std::function<int()>& action) {
       "print {facts_version, format, folder, runs, tables: [{name, help, columns, file, rows}], skipped: [{run, error}], repeated, "
       "exit_status}; with --schema {facts_version, tables}");
   verb->footer(
-      "One row for every run, stage, kernel and collective; docs/facts.md has the columns. What was not captured is null, never zero. "
+      "One row for every run, stage, kernel, collective and rank; docs/facts.md has the columns. What was not captured is null, never "
+      "zero. "
       "Each\n"
       "file appears whole or not at all. A run that cannot be read is named and skipped where there are several; the tables have the\n"
       "others, and the exit status is that of the first skipped run: 3 where it is missing or damaged. It is 8 where a file cannot be\n"

@@ -121,6 +121,7 @@ class Fitter {
     clock.by = RankClock::kCollectives;
     clock.line = after(best.clock, to.line);
     clock.fitted_to = partner;
+    clock.drift_error = std::hypot(best.drift_error, to.drift_error);
     clock.residual_ns = std::hypot(best.residual_ns, to.residual_ns);
     clock.residual_max_ns = best.residual_max_ns + to.residual_max_ns;
     clock.collectives = best.pairs;

@@ -15,6 +15,7 @@ struct CaptureClock {
   RankClock by = RankClock::kNone;
   ClockLine line;
   std::uint32_t fitted_to = 0;  // the capture that its collectives were compared with
+  double drift_error = 0;       // 1 sigma, of line.drift
   double residual_ns = 0, residual_max_ns = 0;
   std::size_t collectives = 0;
   bool ambiguous = false;

@@ -105,8 +105,10 @@ class OneRun {
     const std::vector<ClockLine> lines = moved_to_zero(captures_, shifts_, clocks_, first_ns);
     const std::optional<std::int64_t> utc_ns = captures_.front().trace.utc_start_ns;
     const std::vector<std::uint32_t> first_kernels = kernels_before();
-    for (RankEntry& entry : ranks)
+    for (RankEntry& entry : ranks) {
       if (entry.drift_from_ns) *entry.drift_from_ns -= first_ns;
+      if (entry.capture_end_ns) *entry.capture_end_ns -= first_ns;
+    }
     Trace trace = ranks::join(parts(lines));
     trace.collectives = number_collectives(tracks_, residuals(), first_kernels);
     if (utc_ns) trace.utc_start_ns = *utc_ns + first_ns;
@@ -127,9 +129,11 @@ class OneRun {
       entry.host = captures_[i].trace.rank.host;
       entry.file = captures_[i].file;
       entry.clock = clock.by != RankClock::kNone ? clock.by : seeded_ ? RankClock::kWallClock : RankClock::kNone;
+      if (const auto end_ns = captures_[i].trace.session_end_ns) entry.capture_end_ns = clock.line(*end_ns + shifts_[i]);
       if (clock.by == RankClock::kCollectives) {
         entry.offset_ns = clock.line.offset_ns;
         entry.drift_ppm = clock.line.drift * 1e6;
+        entry.drift_error_ppm = clock.drift_error * 1e6;
         entry.drift_from_ns = clock.line(clock.line.from_ns);
         entry.residual_ns = clock.residual_ns;
         entry.residual_max_ns = clock.residual_max_ns;
@@ -256,6 +260,7 @@ std::vector<RankEntry> entries_by_number(const Trace& trace, RankSource source) 
     entry.source = source;
     entry.host = trace.rank.host;
     entry.clock = RankClock::kMachine;
+    entry.capture_end_ns = trace.session_end_ns;
     entries.push_back(std::move(entry));
   }
   return entries;

@@ -35,6 +35,8 @@ struct Row {
   const KernelEntry* kernel = nullptr;
   const NcuSample* sample = nullptr;  // of the kernel
   const Communication* communication = nullptr;
+  const RankEntry* rank = nullptr;
+  const CollectiveRate* rate = nullptr;
 };
 
 using Value = std::variant<std::monostate, std::int64_t, double, bool, std::string>;  // a time is an integer
@@ -63,6 +65,8 @@ Table runs_table();
 Table stages_table();
 Table kernels_table();
 Table collectives_table();
+Table ranks_table();
+Table collective_rates_table();
 
 // What is not known is null: an empty text, a number that is not finite, an optional without a value.
 inline Value text(std::string_view known) { return known.empty() ? Value() : Value(std::string(known)); }

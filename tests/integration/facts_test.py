@@ -19,7 +19,7 @@ NL_STAGE, ROOT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).
 LLAMA = ROOT / "tests/fixtures/golden/h200-llama/run.json"
 CAPTURE = ROOT / "tests/fixtures/h200-llama/nsys.sqlite"
 ENVIRONMENT = os.environ | {"NL_STAGE_LEDGER": "off", "NO_COLOR": "1"}
-TABLES = ("runs", "stages", "kernels", "collectives")
+TABLES = ("runs", "stages", "kernels", "collectives", "ranks", "collective_rates")
 
 
 def facts(*words, folder=None, environment=ENVIRONMENT):
@@ -134,7 +134,7 @@ class Facts(unittest.TestCase):
         self.assertEqual((self.out / "runs.parquet").read_bytes(), before)
         self.assertEqual(facts(self.other, "-o", self.out, "--replace").returncode, 0)
         self.assertNotEqual((self.out / "runs.parquet").read_bytes(), before)
-        self.assertEqual(len(self.files()), 4)
+        self.assertEqual(len(self.files()), len(TABLES))
 
     def test_a_full_disk_leaves_nothing_behind(self):
         limited = f'ulimit -f 8; exec "{NL_STAGE}" facts "{LLAMA}" -f "$0" -o "{self.out}"'

@@ -24,14 +24,19 @@ Cell ahead_cell(Ns time_ns) {
   return Cell((time_ns < 0 ? "−" : "") + time_text(time_ns < 0 ? -value : value), value);
 }
 
+// "13.464 ± 0.454"
+Cell drift_cell(const RankEntry& rank) {
+  const std::string error = rank.drift_error_ppm ? fmt::format(" ± {:.3f}", *rank.drift_error_ppm) : "";
+  return Cell(fmt::format("{:.3f}{}", rank.drift_ppm, error), rank.drift_ppm);
+}
+
 Table clocks_of(const Run& run) {
   Table table{"Clocks of the ranks",
               texts({"Rank", "Host", "Clock"}) + numbers({"Ahead by", "Drift (ppm)", "Residual (1 sigma)", "Largest", "Collectives"})};
   for (const RankEntry& rank : run.ranks) {
     const bool fitted = rank.clock == RankClock::kCollectives;
     table.rows.push_back({text_cell(rank_text(rank)), text_cell(rank.host.empty() ? kNoValue : rank.host), clock_text(rank.clock),
-                          fitted ? ahead_cell(rank.offset_ns) : Cell(kNoValue),
-                          fitted ? Cell(fmt::format("{:.3f}", rank.drift_ppm), rank.drift_ppm) : Cell(kNoValue),
+                          fitted ? ahead_cell(rank.offset_ns) : Cell(kNoValue), fitted ? drift_cell(rank) : Cell(kNoValue),
                           time_cell_if(rank.residual_ns.has_value(), rank.residual_ns.value_or(0)),
                           time_cell_if(rank.residual_max_ns.has_value(), rank.residual_max_ns.value_or(0)),
                           fitted ? count_cell(rank.collectives) : Cell(kNoValue)});

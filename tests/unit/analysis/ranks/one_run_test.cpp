@@ -56,6 +56,10 @@ TEST_CASE("The clocks of ranks are those that another method finds", "[ranks]") 
     // Two estimates from the same 135 ends, whose scatter is 5 us: each is off by less than sigma ÷ sqrt(135) × 2 = 1 us at the middle.
     const double drift_error = clock["drift_error_ppm"].get<double>();
     CHECK(std::abs(rank.drift_ppm - clock["drift_ppm"].get<double>()) < 3 * drift_error);
+    // Of the ends within three sigma here, of all there.
+    REQUIRE(rank.drift_error_ppm);
+    CHECK(*rank.drift_error_ppm / drift_error > 0.5);
+    CHECK(*rank.drift_error_ppm / drift_error < 1.5);
     REQUIRE(rank.residual_ns);
     CHECK(*rank.residual_ns / clock["sigma_ns"].get<double>() > 0.5);  // by the median there, by the squares here
     CHECK(*rank.residual_ns / clock["sigma_ns"].get<double>() < 1.5);

@@ -146,6 +146,52 @@ TEST_CASE("fact tables: a row for each kind of communication, of the whole captu
   CHECK(is_null(rows[1].values.at("bytes")));
 }
 
+TEST_CASE("fact tables: a row for each rank, with what its clock and its steps are known by") {
+  nl::Run run;
+  run.run_id = "r";
+  nl::RankEntry first, fitted;
+  first.rank = 0;
+  first.clock = nl::RankClock::kReference;
+  first.pids = {4242, 4300};
+  first.devices = {3};
+  fitted.rank = 7;
+  fitted.clock = nl::RankClock::kCollectives;
+  fitted.offset_ns = -137;
+  fitted.drift_ppm = 13.5;
+  fitted.drift_error_ppm = 0.5;
+  fitted.lateness = {.collectives = 40, .last = 3, .late_ns = 1'000'000, .slowest_kernel = "gemm"};
+  fitted.budget = {.wall_ns = 100, .compute_ns = 50, .exchange_ns = 20, .wait_ns = 10, .receive_wait_ns = 5, .copy_ns = 3};
+  run.ranks = {first, fitted};
+  const auto rows = rows_of("ranks", run);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].values.at("rank") == Value(std::int64_t{0}));
+  CHECK(rows[0].values.at("pid") == Value(std::int64_t{4242}));
+  CHECK(rows[0].values.at("processes") == Value(std::int64_t{2}));
+  CHECK(rows[0].values.at("gpu") == Value(std::int64_t{3}));
+  for (const char* name :
+       {"host", "offset_ns", "drift_ppm", "drift_error_ppm", "residual_ns", "late_ns", "step_late_ns", "budget_wall_ns"}) {
+    INFO(name);
+    CHECK(is_null(rows[0].values.at(name)));
+  }
+  CHECK(rows[1].values.at("offset_ns") == Value(std::int64_t{-137}));
+  CHECK(rows[1].values.at("drift_error_ppm") == Value(0.5));
+  CHECK(rows[1].values.at("slowest_kernel") == Value(std::string("gemm")));
+  CHECK(rows[1].values.at("budget_idle_ns") == Value(std::int64_t{12}));
+  CHECK(is_null(rows[1].values.at("step_late_ns")));
+  CHECK(rows_of("ranks", nl::Run()).empty());
+}
+
+TEST_CASE("fact tables: a row for the collectives of one kind, group and size") {
+  nl::Run run;
+  run.collective_rates = {{.kind = nl::Collective::kAllGather, .ranks = {0, 2, 5}, .calls = 4, .bytes = 4096, .transfer_ns = 1000}};
+  const auto rows = rows_of("collective_rates", run);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].values.at("kind") == Value(std::string("all_gather")));
+  CHECK(rows[0].values.at("ranks") == Value(std::string("0,2,5")));
+  CHECK(rows[0].values.at("members") == Value(std::int64_t{3}));
+  CHECK(rows[0].values.at("sum_bytes") == Value(std::int64_t{4096}));
+}
+
 TEST_CASE("fact tables: no argument, path or environment value of the program is repeated") {
   nl::Run run = nl::test::every_value_run();
   run.workload.command = {"python", "serve.py", "--api-key", "SECRET-WORD", "TOKEN=SECRET-WORD"};

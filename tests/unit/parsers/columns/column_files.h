@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,15 +13,6 @@ namespace nl::test {
 
 inline parsers::columns::Table open_columns(const std::filesystem::path& file) {
   return file.extension() == ".parquet" ? parsers::parquet::open_table(file) : parsers::arrow::open_table(file);
-}
-
-// Of tests/fixtures/column_tables, in the order of their names.
-inline std::vector<std::filesystem::path> column_files() {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(NL_FIXTURES "/column_tables"))
-    if (entry.path().extension() == ".parquet" || entry.path().extension() == ".arrow") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
 // Those of the columns that make.mjs writes.

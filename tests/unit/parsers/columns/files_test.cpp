@@ -19,6 +19,15 @@ namespace {
 
 using nlohmann::json;
 
+// Of tests/fixtures/column_tables, in the order of their names.
+std::vector<std::filesystem::path> column_files() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(NL_FIXTURES "/column_tables"))
+    if (entry.path().extension() == ".parquet" || entry.path().extension() == ".arrow") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 json cell_of(const ColumnRows& rows, std::size_t column, const json& like) {
   if (rows.is_null(column)) return nullptr;
   switch (rows.kind(column)) {

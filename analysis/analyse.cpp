@@ -179,6 +179,8 @@ Run traced_run(const StagedTrace& staged, const AnalysisOptions& options) {
   run.rank_matrix = std::move(ranks.matrix);
   run.collective_rates = std::move(ranks.rates);
   run.rank_pairs = std::move(ranks.pairs);
+  run.expert_loads = std::move(ranks.experts);
+  run.rank_hang = std::move(ranks.hang);
   return run;
 }
 

@@ -108,6 +108,14 @@ KernelClass classify_kernel(std::string_view name) {
   return classify_lower(lower);
 }
 
+bool is_expert_product(std::string_view name) {
+  // GroupProblemShape: of CUTLASS 3's GemmUniversal. GemmType 1 and 2 of DeepGEMM: grouped, contiguous and masked. dynBatch: the batched products that
+  // TensorRT-LLM has for experts.
+  return has_any(without_separators(name),
+                 {"fusedmoe", "moegemm", "moefcgemm", "marlinmoe", "moewna16", "groupedgemm", "gemmgrouped", "groupgemm", "groupedmm",
+                  "groupedmatmul", "groupproblemshape", "mgrouped", "gemmtype)1", "gemmtype)2", "matmulogs", "dynbatch"});
+}
+
 bool negates(std::string_view name) { return has_any(name, {"neg_kernel", "NegFunctor"}); }
 bool concatenates(std::string_view name) { return has(name, "CatArrayBatchedCopy"); }
 bool is_softmax(std::string_view name) { return has_any(name, {"softmax", "SoftMax", "Softmax", "soft_max"}); }
@@ -130,6 +138,13 @@ Collective collective_of(std::string_view name) {
   for (const auto& [word, kind] : kWords)
     if (words.find(word) != std::string::npos) return kind;
   return Collective::kOther;
+}
+
+std::optional<Collective> collective_of_call(std::string_view range) {
+  if (!range.starts_with("nccl")) return std::nullopt;
+  if (range == "ncclSend" || range == "ncclRecv") return Collective::kSendRecv;
+  const Collective kind = collective_of(range);
+  return kind != Collective::kOther ? std::optional(kind) : std::nullopt;
 }
 
 }  // namespace nl::analysis

@@ -3,10 +3,13 @@
 
     ranks_test.py NL_STAGE SOURCE_ROOT
 """
+import contextlib
+import csv
 import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -15,6 +18,20 @@ import unittest
 NL_STAGE, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
 MAKE = ROOT / "tests/fixtures/ranks/make_ranks.py"
 os.environ["NL_STAGE_LEDGER"] = "off"
+
+
+def add_rows(export, other, offset_ns):
+    """The work of another export into this one, as of one session: names are numbered anew, times are moved."""
+    with contextlib.closing(sqlite3.connect(export)) as db:
+        db.execute("ATTACH ? AS other", (str(other),))
+        first = db.execute("SELECT max(id) + 1 FROM StringIds").fetchone()[0]
+        db.execute("INSERT INTO StringIds SELECT id + ?, value FROM other.StringIds", (first,))
+        for table in ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_MEMCPY", "NVTX_EVENTS", "ThreadNames", "PROCESSES"):
+            columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+            named = {"demangledName", "shortName", "mangledName", "nameId", "textId"}
+            taken = [f'"{c}" + {first}' if c in named else f'"{c}" + {offset_ns}' if c in ("start", "end") else f'"{c}"' for c in columns]
+            db.execute(f"INSERT INTO {table} SELECT {', '.join(taken)} FROM other.{table}")
+        db.commit()
 
 
 class Ranks(unittest.TestCase):
@@ -219,6 +236,103 @@ class Ranks(unittest.TestCase):
         self.assertNotIn("straggler_rank", rules, "that stages wait for each other is how a pipeline works")
         self.assertNotIn("ranks_out_of_step", rules)
         self.assertIn("Sends and receives", (self.folder / "out/report.md").read_text())
+
+    def rules_of_steps(self, run):
+        return {each["rule"] for each in run["findings"] if each["subject"] == "decode_step"}
+
+    def test_experts_with_more_tokens(self):
+        run = self.imported(*self.make("--ranks", "4", "--steps", "30", "--groups", "ep", "--expert-load", "1,1,1.8,1"))
+        (load,) = run["expert_loads"]
+        self.assertEqual((load["ranks"], load["busiest"], load["kernel"], load["rounds"]), ([0, 1, 2, 3], 2, "fused_moe_kernel", 60))
+        made_ns = 60 * 120_000  # of experts with as many tokens as most have
+        self.assertLess(abs(load["mean_ns"] / made_ns - 1.2), 0.03)
+        self.assertLess(abs((load["most_ns"] - load["mean_ns"]) / made_ns - 0.6), 0.03)
+        rules = self.rules_of_steps(run)
+        self.assertIn("expert_imbalance", rules)
+        self.assertFalse(rules & {"uneven_compute", "straggler_rank", "ranks_out_of_step"}, rules)
+        finding = next(each for each in run["findings"] if each["rule"] == "expert_imbalance")
+        self.assertIn("rank 2", json.dumps(finding))
+        self.assertIn("fused_moe_kernel", json.dumps(finding))
+        share = (load["most_ns"] - load["mean_ns"]) * 4 / sum(rank["budget"]["wall_ns"] for rank in run["ranks"])
+        self.assertIn(f"wait {100 * share:.0f} % of the time", finding["message"])
+        self.assertIn("What experts compute in the steps", (self.folder / "out/report.md").read_text())
+
+    def test_a_slow_gpu_is_no_busy_expert(self):
+        run = self.imported(*self.make("--ranks", "4", "--steps", "30", "--groups", "ep", "--slow-gpu", "2:1.6"))
+        (load,) = run["expert_loads"]
+        # The longest of four that scatter by 8 % is 8 % above their mean.
+        self.assertLess((load["most_ns"] - load["mean_ns"]) / load["mean_ns"], 0.12)
+        rules = self.rules_of_steps(run)
+        self.assertNotIn("expert_imbalance", rules)
+        self.assertIn("straggler_rank", rules)
+
+    def test_experts_with_as_many_tokens_each(self):
+        run = self.imported(*self.make("--ranks", "4", "--steps", "30", "--groups", "ep"))
+        self.assertEqual(len(run["expert_loads"]), 1)
+        self.assertFalse(self.rules_of_steps(run) & {"expert_imbalance", "uneven_compute", "straggler_rank"})
+
+    def test_a_trace_of_torch_profiler_of_another_rank_gives_no_operators(self):
+        self.make("--ranks", "2", "--steps", "12", "--kineto")
+        made = self.folder / "made"
+        status, error = self.refused(made / "rank0.sqlite", made / "rank1.json")
+        self.assertEqual(status, 3)
+        self.assertIn("of rank 0 and of rank 1, and by tools whose captures are not joined", error)
+        self.assertEqual(self.run_import(made / "rank0.sqlite", made / "rank0.json")[0].returncode, 0)
+
+    def test_the_processes_of_one_capture_have_the_ranks_that_nl_stage_noted(self):
+        """A bundle of run, whose nsys captured two processes: the second is of the rank that was told it."""
+        one, other = self.make("--ranks", "2", "--steps", "20", "--drift-ppm", "0,0", "--shift-ms", "0,0")
+        bundle = self.folder / "bundle"
+        (bundle / "nsys").mkdir(parents=True)
+        (bundle / "facts").mkdir()
+        (bundle / "run.json").write_text("{}")
+        both = bundle / "nsys/run.sqlite"
+        shutil.copy(one, both)
+        add_rows(both, other, offset_ns=self.truth()["ranks"][1]["session_ns"] - self.truth()["ranks"][0]["session_ns"])
+        run = self.imported(bundle)
+        self.assertEqual([(rank["rank"], rank["source"]) for rank in run["ranks"]], [(0, "order"), (1, "order")])
+        pids = [made["pid"] for made in self.truth()["ranks"]]
+        noted = [{"pid": pid, "rank": rank, "world_size": 8} for pid, rank in zip(pids, (5, 2))]
+        (bundle / "facts/ranks.json").write_text(json.dumps({"processes": noted}))
+        run = self.imported(bundle)
+        self.assertEqual([(rank["rank"], rank["source"], rank["pids"]) for rank in run["ranks"]],
+                         [(2, "environment", [pids[1]]), (5, "environment", [pids[0]])])
+
+    def test_which_rank_the_others_wait_for_when_a_hung_run_is_ended(self):
+        run = self.imported(*self.make("--ranks", "4", "--steps", "20", "--hang", "2:9000"))
+        hang = run["rank_hang"]
+        self.assertEqual((hang["waiting"], hang["kind"]), ([0, 1, 3], "all_reduce"))
+        self.assertEqual([(each["rank"], each["range"], each["in_range"]) for each in hang["absent"]], [(2, "save_checkpoint", True)])
+        self.assertLess(abs(hang["waited_ns"] / 9e9 - 1), 0.001)
+        (finding,) = [each for each in run["findings"] if each["rule"] == "rank_never_came"]
+        self.assertIn("rank 0, rank 1 and rank 3 wait in a collective (all_reduce) for rank 2", finding["message"])
+        self.assertIn("save_checkpoint", json.dumps(finding["evidence"]))
+        self.assertIn("for rank 2", (self.folder / "out/report.md").read_text())
+
+    def test_no_rank_is_told_to_hang_where_captures_do_not_tell(self):
+        for options in (("--hang", "2:300"), ("--hang", "2:9000", "--ends-early", "2:5000"), ()):
+            run = self.imported(*self.make("--ranks", "4", "--steps", "20", *options))
+            self.assertIsNone(run["rank_hang"], options)
+            self.assertNotIn("rank_never_came", {each["rule"] for each in run["findings"]})
+
+    def test_ranks_as_tables(self):
+        self.make("--ranks", "4", "--steps", "20", "--late", "2:1:compute", "--kineto")
+        run = self.imported(*sorted((self.folder / "made").glob("rank*.json*")))
+        subprocess.run([NL_STAGE, "facts", self.folder / "out", "-f", "csv", "-o", self.folder / "facts"], check=True, capture_output=True)
+        rows = list(csv.DictReader((self.folder / "facts/ranks.csv").read_text().splitlines()))
+        self.assertEqual([int(row["rank"]) for row in rows], [0, 1, 2, 3])
+        for row, rank in zip(rows, run["ranks"]):
+            self.assertEqual((row["run_id"], row["host"], int(row["pid"])), (run["run_id"], rank["host"] or "", rank["pids"][0]))
+            self.assertEqual(row["offset_ns"], "" if rank["residual_ns"] is None else str(rank["offset_ns"]))
+            for key in ("drift_error_ppm", "residual_ns", "residual_max_ns"):
+                self.assertEqual(float(row[key]) if row[key] else None, rank[key])
+            for key in ("late_ns", "last", "computing_ns"):
+                self.assertEqual((int(row[key]), int(row["step_" + key])), (rank["lateness"][key], rank["step_lateness"][key]))
+            parts = ("compute", "exchange", "wait", "receive_wait", "copy", "idle")
+            self.assertEqual(sum(int(row[f"budget_{part}_ns"]) for part in parts), int(row["budget_wall_ns"]))
+        rates = list(csv.DictReader((self.folder / "facts/collective_rates.csv").read_text().splitlines()))
+        self.assertEqual([(row["kind"], row["ranks"], int(row["sum_bytes"])) for row in rates],
+                         [(rate["kind"], "0,1,2,3", rate["bytes"]) for rate in run["collective_rates"]])
 
     def test_a_folder_of_them(self):
         files = self.make("--ranks", "2", "--steps", "12")

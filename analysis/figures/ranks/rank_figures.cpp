@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "analysis/figures/ranks/collective_rates.h"
+#include "analysis/figures/ranks/expert_loads.h"
 #include "analysis/figures/ranks/lane_times.h"
 #include "analysis/figures/ranks/lateness_matrix.h"
 #include "analysis/figures/ranks/rank_budgets.h"
+#include "analysis/figures/ranks/rank_hang.h"
 #include "analysis/figures/ranks/rank_steps.h"
 #include "analysis/figures/ranks/shared_collectives.h"
 #include "analysis/trace/gpu_lanes.h"
@@ -31,8 +33,8 @@ struct LatenessSum {
 
 class LatenessSweep {
  public:
-  LatenessSweep(const Trace& trace, const SharedCollectives& shared)
-      : trace_(trace), shared_(shared), lanes_(trace), work_(lane_times(trace, lanes_)), ranges_(trace) {}
+  LatenessSweep(const Trace& trace, const SharedCollectives& shared, const GpuLanes& lanes, const std::vector<LaneTimes>& work)
+      : trace_(trace), shared_(shared), lanes_(lanes), work_(work), ranges_(trace) {}
 
   // Of the collectives of those numbers, by index into Trace::ranks.
   template <class Counts>
@@ -125,8 +127,8 @@ class LatenessSweep {
 
   const Trace& trace_;
   const SharedCollectives& shared_;
-  GpuLanes lanes_;
-  std::vector<LaneTimes> work_;
+  const GpuLanes& lanes_;
+  const std::vector<LaneTimes>& work_;
   RangeIndex ranges_;
   std::vector<LatenessSum> sums_;
   std::vector<std::uint32_t> around_;
@@ -136,16 +138,23 @@ class LatenessSweep {
 
 RankFigures rank_figures(const StagedTrace& staged, const std::string& stage) {
   const Trace& trace = staged.trace;
-  if (trace.collectives.empty()) return {trace.ranks, {}, {}, {}};
+  if (trace.collectives.empty()) return {.ranks = trace.ranks, .matrix = {}, .rates = {}, .pairs = {}, .experts = {}, .hang = {}};
   const SharedCollectives shared(trace);
   const RankSteps steps(staged, stage, shared);
   const std::vector<RankBudget> budgets = rank_budgets(trace, shared, steps.windows());
   LatenessOfSteps late = lateness_of_steps(trace, shared, steps, stage);
-  LatenessSweep sweep(trace, shared);
+  const GpuLanes lanes(trace);
+  const std::vector<LaneTimes> work = lane_times(trace, lanes);
+  LatenessSweep sweep(trace, shared, lanes, work);
   const std::vector<RankLateness> whole = sweep.of([](std::size_t) { return true; });
   std::vector<RankLateness> in_steps;
   if (steps.known()) in_steps = sweep.of([&](std::size_t number) { return steps.of(number).has_value(); });
-  RankFigures out{trace.ranks, std::move(late.matrix), collective_rates(trace, shared), rank_pairs(trace, shared)};
+  RankFigures out{trace.ranks,
+                  std::move(late.matrix),
+                  collective_rates(trace, shared),
+                  rank_pairs(trace, shared),
+                  expert_loads(trace, shared, steps, lanes, work),
+                  rank_hang(trace, shared)};
   for (std::size_t i = 0; i < out.ranks.size(); ++i) {
     RankEntry& rank = out.ranks[i];
     rank.lateness = whole[i];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct RankFigures {
   RankMatrix matrix;
   std::vector<CollectiveRate> rates;
   std::vector<RankPair> pairs;
+  std::vector<ExpertLoad> experts;
+  std::optional<RankHang> hang;
 };
 
 // The ranks of a trace that was joined of their captures, with how late each was in the whole capture and in each step. `stage`: whose windows are

@@ -18,9 +18,12 @@ SharedCollectives::SharedCollectives(const Trace& trace) : trace_(trace), arriva
   for (const MessageSize& message : trace.messages)
     if (message.kind == Collective::kAllToAll) exchanges.insert(message.kernel);
   const CommunicationKernels kernels(trace);
-  for (const Members& members : calls_)
-    if (members.size() == 2 && kernels.of(trace.kernels[members[0]]) == Collective::kSendRecv && !exchanges.contains(members[0]))
-      of_pairs_.insert(members.begin(), members.end());
+  for (const Members& members : calls_) {
+    const auto kind = members.size() > 1 ? kernels.of(trace.kernels[members[0]]) : std::nullopt;
+    const bool exchange = kind == Collective::kAllToAll || (kind && exchanges.contains(members[0]));
+    if (exchange || (kind == Collective::kSendRecv && members.size() > 2)) all_to_all_.insert(members[0]);
+    else if (kind == Collective::kSendRecv) of_pairs_.insert(members.begin(), members.end());
+  }
 }
 
 std::optional<std::size_t> SharedCollectives::rank_of_process(std::uint32_t process) const {

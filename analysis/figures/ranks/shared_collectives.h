@@ -36,14 +36,17 @@ class SharedCollectives {
   Ns waited_ns(std::uint32_t kernel) const;
   // A send and its receive, as the stages of a pipeline have it.
   bool is_pair(const Members& members) const { return !members.empty() && is_of_pair(members.front()); }
+  // Each member gives something to each other one. More than two that send and receive at once do; of two the capture has to say so.
+  bool is_all_to_all(const Members& members) const { return !members.empty() && all_to_all_.contains(members.front()); }
   bool is_of_pair(std::uint32_t kernel) const { return of_pairs_.contains(kernel); }
 
  private:
   const Trace& trace_;
   std::vector<Members> calls_;
   std::unordered_map<std::uint32_t, Arrival> arrivals_;
-  std::map<std::uint32_t, std::size_t> index_;  // rank → entry
-  std::unordered_set<std::uint32_t> of_pairs_;  // kernels
+  std::map<std::uint32_t, std::size_t> index_;    // rank → entry
+  std::unordered_set<std::uint32_t> of_pairs_;    // kernels
+  std::unordered_set<std::uint32_t> all_to_all_;  // the first kernel of each
 };
 
 }  // namespace nl::analysis

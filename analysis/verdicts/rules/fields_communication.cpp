@@ -2,6 +2,7 @@
 
 #include "analysis/verdicts/rules/fields.h"
 #include "model/rank_shares.h"
+#include "model/words.h"
 
 namespace nl::analysis::rules {
 namespace {
@@ -108,10 +109,36 @@ const RankEntry* most_waiting(const Subject& s) {
   return most;
 }
 
+// Of the group whose imbalance costs the most; nullptr: no experts are known, or the windows of the stage are not the ranks' steps.
+const ExpertLoad* experts(const Subject& s) {
+  return has_steps_of_ranks(s) && !s.run->expert_loads.empty() ? &s.run->expert_loads.front() : nullptr;
+}
+
+// What all ranks would save, as a share of their steps: the mean, as their other waits are told.
+Value expert_imbalance_share(const Subject& s) {
+  if (experts(s) == nullptr) return Value::none();
+  double excess_ns = 0, wall_ns = 0;
+  for (const ExpertLoad& load : s.run->expert_loads)
+    excess_ns += static_cast<double>(load.excess_ns()) * static_cast<double>(load.ranks.size());
+  for (const RankEntry& rank : s.run->ranks) wall_ns += static_cast<double>(rank.budget.wall_ns);
+  return Value::of(excess_ns).over(wall_ns);
+}
+
+Value busiest_experts(const Subject& s) {
+  return experts(s) != nullptr && !s.totals->busiest_experts.empty() ? Value::of_text(s.totals->busiest_experts) : Value::none();
+}
+
 // The value of the whole capture, because there may be no stages.
 Value of_capture(const Subject& s, double CaptureTotals::* part) {
   return Value::of(s.totals->capture.*part).over(s.totals->capture.busy_ns);
 }
+
+// What the first of the ranks that did not come did last; nullptr: no rank waits for another when the captures end.
+const AbsentRank* absent_rank(const Subject& s) {
+  return s.run->rank_hang && !s.run->rank_hang->absent.empty() ? &s.run->rank_hang->absent.front() : nullptr;
+}
+
+Value name_if(const std::string& name) { return name.empty() ? Value::none() : Value::of_text(std::string_view(name)); }
 
 }  // namespace
 
@@ -166,6 +193,27 @@ void add_stage_communication_fields(std::vector<Field>& fields) {
     const RankEntry* rank = most_waiting(s);
     return rank != nullptr && number_known(*rank) ? Value::of(rank->rank) : Value::none();
   });
+  add("expert_imbalance_time", Unit::kTime,
+      "experts of the busiest rank compute longer than the mean, from each all-to-all to the next, the mean over ranks; no value where no "
+      "experts are known",
+      [](const Subject& s) { return time_of_share(s, expert_imbalance_share(s)); });
+  add("expert_imbalance_share", Unit::kShare, "`expert_imbalance_time` ÷ `total_time`", expert_imbalance_share);
+  add("busiest_experts_above", Unit::kShare, "(most − mean) ÷ mean of what the experts of the ranks compute", [](const Subject& s) {
+    const ExpertLoad* load = experts(s);
+    return load != nullptr ? Value::of(static_cast<double>(load->busiest_ns - load->mean_ns)).over(static_cast<double>(load->mean_ns))
+                           : Value::none();
+  });
+  add("busiest_experts_rounds", Unit::kShare,
+      "of the stretches from an all-to-all to the next: the experts with the most to compute in all have the most", [](const Subject& s) {
+        const ExpertLoad* load = experts(s);
+        return load != nullptr ? Value::of(static_cast<double>(load->busiest_rounds)).over(static_cast<double>(load->rounds))
+                               : Value::none();
+      });
+  add.text("busiest_experts", "the GPU and process whose experts compute the most", busiest_experts);
+  add.text("expert_kernel", "the kernel of the experts that takes that GPU longer than the mean", [](const Subject& s) {
+    const ExpertLoad* load = experts(s);
+    return load != nullptr && !load->kernel.empty() ? Value::of_text(load->kernel) : Value::none();
+  });
   add.text("slowest_gpu", "the slowest GPU and its process",
            [](const Subject& s) { return spread(s) ? Value::of_text(s.totals->stages[s.index].slowest_gpu) : Value::none(); });
   add("slowest_computes_share", Unit::kShare,
@@ -188,6 +236,18 @@ void add_capture_communication_fields(std::vector<Field>& fields) {
       [](const Subject& s) { return of_capture(s, &CaptureTotals::overlapped_ns); });
   add("capture_late_peer_share", Unit::kShare, "of the same: waiting for the last rank; no value where ranks cannot be paired",
       [](const Subject& s) { return s.totals->capture.paired ? of_capture(s, &CaptureTotals::late_peer_ns) : Value::none(); });
+  const FieldGroup hang(fields, Capture::kCuda, Place::kRankHang);
+  hang("rank_hang_time", Unit::kTime,
+       "ranks wait in a collective until the captures end, longer than any took before; no value where none does or captures do not tell",
+       [](const Subject& s) { return absent_rank(s) != nullptr ? Value::of(s.run->rank_hang->waited_ns) : Value::none(); });
+  hang.text("waiting_ranks", "the ranks that wait so", [](const Subject& s) { return name_if(s.totals->waiting_ranks); });
+  hang.text("absent_ranks", "the ranks that they wait for", [](const Subject& s) { return name_if(s.totals->absent_ranks); });
+  hang.text("hang_collective", "the collective that the first of them waits in",
+            [](const Subject& s) { return absent_rank(s) != nullptr ? Value::of_text(key_of(s.run->rank_hang->kind)) : Value::none(); });
+  hang.text("absent_range", "the innermost range that the first absent rank was in last",
+            [](const Subject& s) { return absent_rank(s) != nullptr ? name_if(absent_rank(s)->range) : Value::none(); });
+  hang.truth("absent_in_range", "it is in that range until the captures end",
+             [](const Subject& s) { return absent_rank(s) != nullptr ? Value::of_truth(absent_rank(s)->in_range) : Value::none(); });
 }
 
 }  // namespace nl::analysis::rules

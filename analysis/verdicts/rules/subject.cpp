@@ -127,6 +127,7 @@ std::string pointer_to(const Subject& subject, Place place) {
     case Place::kIterations: return "/iterations";
     case Place::kLatency: return "/latency";
     case Place::kServing: return "/serving";
+    case Place::kRankHang: return "/rank_hang";
     case Place::kPerturbation: return "/perturbation";
     case Place::kClocks: return subject.totals->clock_device ? fmt::format("/energy/devices/{}", *subject.totals->clock_device) : "/energy";
     case Place::kModel: return "/model";

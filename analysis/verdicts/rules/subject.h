@@ -82,6 +82,8 @@ struct RunTotals {
   std::vector<StageTotals> stages;          // by stage
   CommunicationTotals communication;        // of all phases
   CaptureTotals capture;
+  std::string waiting_ranks, absent_ranks;       // "rank 0 and rank 3"; empty: none waits for another when the captures end
+  std::string busiest_experts;                   // "GPU 1 (rank 1, process 4711)"; empty: no experts are known
   std::vector<std::optional<StepTotals>> nodes;  // by operator table
   WorkingKernels working;                        // the kernels that are judged
   std::vector<std::size_t> working_place;        // by kernel: in that list; its size: not in it
@@ -166,6 +168,7 @@ enum class Place {
   kSoftware,
   kProblems,
   kServing,
+  kRankHang,
 };
 // The step whose nodes its fields are of, an index into Run::operator_steps.
 std::optional<std::size_t> nodes_step(const Subject& subject);

@@ -221,8 +221,22 @@ void add_activity(StageActivity& sum, const StageActivity& more) {
   sum.longest_gap_at_ns = more.longest_gap_at_ns;
 }
 
+std::string busiest_experts(const Run& run) {
+  for (const RankEntry& rank : run.ranks)
+    if (!run.expert_loads.empty() && rank.rank == run.expert_loads.front().busiest && !rank.devices.empty() && !rank.pids.empty())
+      return gpu_name(run.ranks, rank.devices.front(), rank.pids.front());
+  return {};
+}
+
 // Sets the totals of the run's stages, communication and capture.
 void total_gpus(const Run& run, RunTotals& totals) {
+  totals.busiest_experts = busiest_experts(run);
+  if (run.rank_hang) {
+    std::vector<std::uint32_t> absent;
+    for (const AbsentRank& rank : run.rank_hang->absent) absent.push_back(rank.rank);
+    totals.waiting_ranks = rank_texts(run.ranks, run.rank_hang->waiting);
+    totals.absent_ranks = rank_texts(run.ranks, absent);
+  }
   for (const StageEntry& stage : run.stages) totals.stages.push_back(stage_totals(run, stage));
   totals.communication.overlapped_ns = overlapped_of(run.phases.devices, gpus_of(run.phases.devices, run.phases.span_ns));
   totals.capture = capture_totals(run);

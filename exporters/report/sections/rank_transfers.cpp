@@ -41,6 +41,18 @@ Table pairs_table(const Run& run) {
   return table;
 }
 
+Table experts_table(const Run& run) {
+  Table table{"Experts of the ranks", texts({"Ranks"}) + numbers({"Exchanges", "Mean", "Busiest of each", "Longer"}) +
+                                          texts({"Busiest in all"}) + numbers({"Its experts", "Busiest in"}) + texts({"Kernel"})};
+  for (const ExpertLoad& load : run.expert_loads)
+    table.rows.push_back({text_cell(members_text(load.ranks)), count_cell(load.rounds), time_cell(static_cast<double>(load.mean_ns)),
+                          time_cell(static_cast<double>(load.most_ns)), time_cell(static_cast<double>(load.excess_ns())),
+                          text_cell(fmt::format("rank {}", load.busiest)), time_cell(static_cast<double>(load.busiest_ns)),
+                          share_cell(ratio(static_cast<double>(load.busiest_rounds), static_cast<double>(load.rounds))),
+                          text_cell(load.kernel.empty() ? kNoValue : load.kernel)});
+  return table;
+}
+
 }  // namespace
 
 Blocks rank_transfers(const Run& run) {
@@ -50,6 +62,12 @@ Blocks rank_transfers(const Run& run) {
                  "How fast collectives move their data once the last member is there. What the links could carry is not known: captures do "
                  "not tell which link a collective took."});
     add(out, rates_table(run));
+  }
+  if (!run.expert_loads.empty()) {
+    add(out, Paragraph{"What experts compute in the steps from one all-to-all to the next. All ranks of a group wait for the busiest of "
+                       "each exchange; what a "
+                       "slower GPU takes longer for everything is left out."});
+    add(out, experts_table(run));
   }
   if (!run.rank_pairs.empty()) {
     add(out, Paragraph{"Sends and receives: how long each of the two ranks was there before the other one."});

@@ -53,7 +53,7 @@ Blocks gpus(const Run& run);            // a part of the budgets; nothing for on
 Blocks ranks(const Run& run);           // a part of the budgets; nothing where one capture has all
 Blocks rank_budgets(const Run& run);    // a part of the ranks: what their GPUs did
 Blocks rank_matrix(const Run& run);     // a part of the ranks: how late each was in each step
-Blocks rank_transfers(const Run& run);  // a part of the ranks: bandwidth of collectives, sends and receives
+Blocks rank_transfers(const Run& run);  // a part of the ranks: bandwidth of collectives, experts, sends and receives
 Blocks communication(const Run& run);   // empty where there is nothing to say
 Blocks iterations(const Run& run);      // empty where there is nothing to say
 FlameChart flame_graph(const Run& run, const StageEntry& stage);  // of its waits for launches; without frames: no stacks

@@ -169,3 +169,32 @@ TEST_CASE("each word that tells a class does so") {
   CHECK(classify_kernel("normal_kernel") == KernelClass::kOther);  // random numbers, no norm
   CHECK(classify_kernel("rsqrt_mean") == KernelClass::kOther);
 }
+
+TEST_CASE("Products of experts are told by the names that libraries and engines give them") {
+  using nl::analysis::is_expert_product;
+  for (const char* name : {
+           "fused_moe_kernel",
+           "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cutlass::gemm::GroupProblemShape<cute::tuple<int, int, "
+           "int>>>>",
+           "void tensorrt_llm::kernels::cutlass_kernels::MoeFCGemm<__nv_bfloat16>(Params)",
+           "void deep_gemm::sm90_fp8_gemm_1d2d_impl<(unsigned int)0, (unsigned int)4096, (deep_gemm::GemmType)1>(float *)",
+           "void marlin_moe_wna16::Marlin<(long)1125899906909960>(int4 const *)",
+           "_grouped_gemm_kernel",
+           "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x256x128",
+           "bmm_Bfloat16_E4m3E4m3_Fp32_t128x8x128_s8_et64x8_m64x8x32_cga1x1x1_16dp256b_TN_transOut_schS_dynBatch_sm100f",
+       }) {
+    INFO(name);
+    CHECK(is_expert_product(name));
+  }
+  for (const char* name : {
+           "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN",
+           "void deep_gemm::sm90_fp8_gemm_1d2d_impl<(unsigned int)0, (unsigned int)4096, (deep_gemm::GemmType)0>(float *)",
+           "void vllm::moe::topkGatingSoftmax<(int)8, (int)128>(float const *)",
+           "void vllm::moe::moe_align_block_size_kernel<int>(int const *)",
+           "void at::native::vectorized_elementwise_kernel<(int)4, at::native::GeluCUDAKernel>(int)",
+           "flash_fwd_splitkv_kernel",
+       }) {
+    INFO(name);
+    CHECK_FALSE(is_expert_product(name));
+  }
+}

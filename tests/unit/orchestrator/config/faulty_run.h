@@ -83,6 +83,23 @@ inline void late_in_steps(Run& run, Ns first_ns, Ns each_ns) {
   for (RankEntry& rank : run.ranks) rank.budget.wall_ns = 1000000, rank.budget.wait_ns = 40000;
 }
 
+// The experts of the second of two ranks have more to compute than those of the first: the ranks would save so much of 1 ms each.
+inline void busy_experts(Run& run, Ns excess_ns) {
+  run.rank_matrix.stage = "prefill";
+  run.ranks.resize(2);
+  run.ranks[1].rank = 1;
+  run.ranks[1].pids = {4711};
+  run.ranks[1].devices = {1};
+  for (RankEntry& rank : run.ranks) rank.budget.wall_ns = 1000000, rank.budget.wait_ns = 40000;
+  run.expert_loads = {{{0, 1}, 10, 200000, 200000 + excess_ns, 1, 260000, 9, "fused_moe_kernel"}};
+}
+
+inline void hung(Run& run, std::vector<AbsentRank> absent) {
+  run.ranks.resize(2);
+  run.ranks[1].rank = 1;
+  run.rank_hang = RankHang{{0}, std::move(absent), Collective::kAllReduce, 5, 9'000'000'000};
+}
+
 // What a GPU computes in the windows of a process.
 inline StageDevice computing(std::int32_t device, Ns compute_ns, std::uint32_t pid = 1, std::uint64_t windows = 1) {
   StageDevice out;

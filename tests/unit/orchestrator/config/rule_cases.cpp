@@ -191,6 +191,16 @@ const RuleCase kCases[] = {
      [](Run& run) { ranks(run, 0.5, 4000000), pipeline(run, 0.05); }},
     {"uneven_compute", "prefill", [](Run& run) { ranks(run, 0.5, 0, 0.11), spend(run, "prefill", &Budget::communication_ns, 0.04); },
      [](Run& run) { ranks(run, 0.5, 0, 0.10), spend(run, "prefill", &Budget::communication_ns, 0.04); }},
+    {"expert_imbalance", "prefill", [](Run& run) { busy_experts(run, 31000); }, [](Run& run) { busy_experts(run, 30000); }},
+    // What expert_imbalance says is not said again.
+    {"straggler_rank", "prefill", [](Run& run) { late_in_steps(run, 600000, 100000), busy_experts(run, 30000); },
+     [](Run& run) { late_in_steps(run, 600000, 100000), busy_experts(run, 31000); }},
+    {"ranks_out_of_step", "prefill", [](Run& run) { ranks(run, 0.5, 4000000), busy_experts(run, 30000); },
+     [](Run& run) { ranks(run, 0.5, 4000000), busy_experts(run, 31000); }},
+    {"uneven_compute", "prefill",
+     [](Run& run) { ranks(run, 0.5, 0, 0.11), spend(run, "prefill", &Budget::communication_ns, 0.04), busy_experts(run, 50000); },
+     [](Run& run) { ranks(run, 0.5, 0, 0.11), spend(run, "prefill", &Budget::communication_ns, 0.04), busy_experts(run, 60000); }},
+    {"rank_never_came", "", [](Run& run) { hung(run, {AbsentRank{1, "save_checkpoint", true, 5}}); }, [](Run& run) { hung(run, {}); }},
     {"communication_in_capture", "", [](Run& run) { talking_capture(run, 51); }, [](Run& run) { talking_capture(run, 50); }},
 
     {"workload_failed", "", [](Run& run) { ended_badly(run, Code::kWorkloadOutOfMemory); },

@@ -15,7 +15,7 @@
 #include "model/error_code.h"
 #include "model/words.h"
 #include "orchestrator/process/activity.h"
-#include "parsers/nsys/sqlite.h"
+#include "orchestrator/stat_tables.h"
 
 namespace nl::cli {
 namespace {
@@ -46,18 +46,6 @@ void check_file(const std::string& file) {
   std::string exported = fs::path(file).replace_extension(".sqlite").string();
   throw CodedError(ErrorCode::kUnknownFormat, "stats reads the SQLite export of an nsys report, not the report itself", file,
                    fmt::format("nsys export --type sqlite --output {} {}", exported, file));
-}
-
-parsers::NsysTables tables_for(const std::vector<std::string>& reports) {
-  parsers::NsysTables tables{false, false, false, false, false};
-  for (const std::string& report : reports) {
-    bool projection = report == "nvtx_gpu_proj_sum", range_kernels = report == "nvtx_kern_sum";
-    tables.kernels |= projection || range_kernels || report == "cuda_gpu_kern_sum";
-    tables.api |= projection || range_kernels || report == "cuda_api_sum";
-    tables.mem_ops |= projection || report == "cuda_gpu_mem_time_sum";
-    tables.ranges |= projection || range_kernels || report == "nvtx_sum";
-  }
-  return tables;
 }
 
 std::string rendered(const StatTable& table, const StatsOptions& options) {
@@ -102,14 +90,12 @@ void put(const StatTable& table, const StatsOptions& options, bool first) {
 std::vector<StatTable> tables_of(const StatsOptions& options) {
   const fs::path capture = options.file.ends_with('/') ? fs::path(options.file).parent_path() : fs::path(options.file);
   const orchestrator::Activity reading("reading " + capture.filename().string());
-  const Trace trace = parsers::read_nsys_sqlite(capture, tables_for(options.reports));
-  for (const auto& [damage, rows] : trace.stats.rows_damaged)
-    write_err("{}: {}: {}\n", options.file, exporters::plural(rows, "row"), text_of(damage));
+  orchestrator::StatTables read = orchestrator::read_stat_tables(capture, options.reports);
+  for (const auto& [damage, rows] : read.damaged) write_err("{}: {}: {}\n", options.file, exporters::plural(rows, "row"), text_of(damage));
   std::vector<StatTable> tables;
-  for (const std::string& report : options.reports) {
-    StatTable table = analysis::make_stats_report(trace, report);
+  for (StatTable& table : read.tables) {
     if (table.missing.empty()) tables.push_back(std::move(table));
-    else write_err("{}: {}\n", report, table.missing);
+    else write_err("{}: {}\n", table.report, table.missing);
   }
   return tables;
 }

@@ -1,11 +1,13 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "analysis/nsys_stats/range_work.h"
 #include "analysis/nsys_stats/reports.h"
 #include "analysis/statistics/time_summary.h"
-#include "analysis/trace/range_index.h"
+#include "model/parallel.h"
 
 namespace nl::analysis {
 namespace {
@@ -34,8 +36,7 @@ class Tallies {
  public:
   explicit Tallies(const Trace& trace) : trace_(trace), slots_(trace.strings.size(), kNone) {}
 
-  Tally& of(const Kernel& kernel) {
-    StringId name = trace_.shapes[kernel.shape].name;
+  Tally& of(StringId name) {
     std::uint32_t& slot = slots_[name.value];
     if (slot == kNone) {
       slot = static_cast<std::uint32_t>(tallies_.size());
@@ -79,20 +80,34 @@ std::pair<std::int64_t, std::int64_t> ids_of(const Trace& trace, std::uint32_t t
 
 class RangeKernels {
  public:
-  explicit RangeKernels(const Trace& trace) : trace_(trace), order_(trace), tallies_(trace), group_of_kernel_(trace.kernels.size(), 0) {}
+  RangeKernels(const Trace& trace, const RangeWork& work) : trace_(trace), work_(work) {}
   std::vector<Row> rows() {
-    Ns last = last_range_time(trace_);
+    const auto grouped = grouped_ranges();
+    std::vector<std::size_t> groups;  // where each begins
+    for (std::size_t i = 0; i < grouped.size(); ++i)
+      if (i == 0 || grouped[i].first != grouped[i - 1].first) groups.push_back(i);
+    groups.push_back(grouped.size());
+    std::vector<std::vector<Row>> parts(std::min(groups.size() - 1, kMostParts) + 1);
+    each_in_parallel(parts.size(), [&](std::size_t part) {
+      Tallies tallies(trace_);
+      if (part == 0) return add_unenclosed(tallies, parts[part]);
+      std::vector<std::uint32_t> counted(work_.contexts(), 0);  // the last group that a context was counted in, from 1
+      const std::size_t last = part * (groups.size() - 1) / (parts.size() - 1);
+      for (std::size_t group = (part - 1) * (groups.size() - 1) / (parts.size() - 1); group < last; ++group) {
+        const GroupKey& key = grouped[groups[group]].first;
+        for (std::size_t i = groups[group]; i < groups[group + 1]; ++i)
+          add_range(grouped[i].second, static_cast<std::uint32_t>(group + 1), tallies, counted);
+        tallies.move_to(parts[part], {true, tags_[key.tag], style_name(key.style), key.pid, key.tid, 0, 0, {}, {}});
+      }
+    });
+    return in_order(std::move(parts));
+  }
+
+ private:
+  static constexpr std::size_t kMostParts = 64;
+  static std::vector<Row> in_order(std::vector<std::vector<Row>>&& parts) {
     std::vector<Row> rows;
-    auto grouped = grouped_ranges();
-    std::uint32_t group = 0;
-    for (std::size_t i = 0; i < grouped.size(); ++i) {
-      const auto& [key, range] = grouped[i];
-      if (i == 0 || key != grouped[i - 1].first) ++group;
-      add_range(range, trace_.ranges[range].open ? last : trace_.ranges[range].end_ns, group);
-      if (i + 1 == grouped.size() || key != grouped[i + 1].first)
-        tallies_.move_to(rows, {true, tags_[key.tag], style_name(key.style), key.pid, key.tid, 0, 0, {}, {}});
-    }
-    add_unenclosed(rows);
+    for (auto& part : parts) std::move(part.begin(), part.end(), std::back_inserter(rows));
     std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
       auto key = [](const Row& r) {
         return std::tuple(r.in_range, std::string_view(r.tag), r.pid, r.tid, -r.time.total_ns, r.style, std::string_view(r.kernel));
@@ -102,7 +117,6 @@ class RangeKernels {
     return rows;
   }
 
- private:
   std::vector<std::pair<GroupKey, std::uint32_t>> grouped_ranges() {
     std::vector<std::pair<GroupKey, std::uint32_t>> grouped;
     std::map<std::string, std::uint32_t> tag_ids;
@@ -118,44 +132,40 @@ class RangeKernels {
     return grouped;
   }
 
-  void add_range(std::uint32_t range, Ns end_ns, std::uint32_t group) {
-    const Range& r = trace_.ranges[range];
-    order_.kernels_within(r.thread, r.start_ns, end_ns, [&](std::uint32_t i) {
-      const Kernel& kernel = trace_.kernels[i];
-      Tally& tally = tallies_.of(kernel);
-      tally.durations.add(static_cast<Ns>(kernel.duration_ns));
-      if (std::exchange(tally.last_range, range) != range) ++tally.range_instances;
-      if (std::exchange(group_of_kernel_[i], group) != group) ++tally.kernel_instances;
+  // A kernel counts once in a group, and its time in each of the group's ranges around it.
+  void add_range(std::uint32_t range, std::uint32_t group, Tallies& tallies, std::vector<std::uint32_t>& counted) const {
+    work_.each_context(range, [&](std::uint32_t context) {
+      const bool counts = std::exchange(counted[context], group) != group;
+      work_.each_kernel(context, [&](StringId name, Ns duration_ns) {
+        Tally& tally = tallies.of(name);
+        tally.durations.add(duration_ns);
+        if (std::exchange(tally.last_range, range) != range) ++tally.range_instances;
+        if (counts) ++tally.kernel_instances;
+      });
     });
   }
 
   // Kernels that no range encloses have lines of their own, by thread.
-  void add_unenclosed(std::vector<Row>& rows) {
+  void add_unenclosed(Tallies& tallies, std::vector<Row>& rows) const {
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::uint32_t>> by_thread;
-    for (std::uint32_t i = 0; i < trace_.kernels.size(); ++i) {
-      if (group_of_kernel_[i] != 0) continue;
-      std::uint32_t call = trace_.kernels[i].api;
-      by_thread[call == kNone ? std::pair(kNoThread, kNoThread) : ids_of(trace_, static_cast<std::uint32_t>(trace_.api_calls[call].thread))]
-          .push_back(i);
-    }
-    for (const auto& [ids, kernels] : by_thread) {
-      for (std::uint32_t i : kernels) {
-        Tally& tally = tallies_.of(trace_.kernels[i]);
-        tally.durations.add(static_cast<Ns>(trace_.kernels[i].duration_ns));
-        ++tally.kernel_instances;
-      }
+    for (const auto& [thread, context] : work_.outside()) by_thread[ids_of(trace_, thread)].push_back(context);
+    for (const auto& [ids, contexts] : by_thread) {
+      for (const std::uint32_t context : contexts)
+        work_.each_kernel(context, [&](StringId name, Ns duration_ns) {
+          Tally& tally = tallies.of(name);
+          tally.durations.add(duration_ns);
+          ++tally.kernel_instances;
+        });
       Row like;
       like.pid = ids.first;
       like.tid = ids.second;
-      tallies_.move_to(rows, like);
+      tallies.move_to(rows, like);
     }
   }
 
   const Trace& trace_;
-  LaunchOrder order_;
-  Tallies tallies_;
+  const RangeWork& work_;
   std::vector<std::string> tags_;
-  std::vector<std::uint32_t> group_of_kernel_;  // the last group it was counted in, from 1; 0: no range encloses it
 };
 
 StatTable::Cell id_cell(std::int64_t id) {
@@ -170,11 +180,11 @@ StatTable::Cell text_cell(bool there, std::string_view text) {
 
 }  // namespace
 
-StatTable range_kernel_sum(const Trace& trace) {
+StatTable range_kernel_sum(const Trace& trace, const RangeWork& work) {
   StatTable table;
   table.columns = {"NVTX Range", "Style",    "PID",      "TID",      "NVTX Inst",   "Kern Inst",  "Total Time (ns)",
                    "Avg (ns)",   "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)", "Kernel Name"};
-  for (const Row& row : RangeKernels(trace).rows())
+  for (const Row& row : RangeKernels(trace, work).rows())
     table.rows.push_back({text_cell(row.in_range, row.tag), text_cell(row.in_range, row.style), id_cell(row.pid), id_cell(row.tid),
                           row.range_instances, row.kernel_instances, row.time.total_ns, StatTable::Tenth{row.time.mean_ns},
                           StatTable::Tenth{row.time.median_ns}, row.time.min_ns, row.time.max_ns, StatTable::Tenth{row.time.stddev_ns},

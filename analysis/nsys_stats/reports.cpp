@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
+#include "analysis/nsys_stats/range_work.h"
 #include "analysis/statistics/time_summary.h"
-#include "analysis/trace/range_index.h"
 #include "model/error.h"
+#include "model/parallel.h"
 #include "model/run.h"
 
 namespace nl::analysis {
@@ -45,24 +47,32 @@ StatTable time_table(const std::vector<std::string>& names, std::string instance
   return table;
 }
 
-StatTable kernel_sum(const Trace& trace) {
-  std::vector<Durations> by_name(trace.strings.size());
-  for (const Kernel& kernel : trace.kernels) by_name[trace.shapes[kernel.shape].name.value].add(static_cast<Ns>(kernel.duration_ns));
-  std::vector<NamedTimes> entries;
-  for (std::uint32_t id = 0; id < by_name.size(); ++id)
-    if (by_name[id].count() > 0) entries.push_back({trace.strings[StringId{id}], {}, summarise_times(std::exchange(by_name[id], {}))});
+std::vector<ApiStat> kernels_by_name(const Trace& trace) {
+  DurationsByName all;
+  for (const Kernel& kernel : trace.kernels) all.add(trace.shapes[kernel.shape].name, static_cast<Ns>(kernel.duration_ns));
+  return all.take();
+}
+
+StatTable kernel_sum(const StatSums& sums) {
+  std::vector<NamedTimes> entries(sums.kernels.size());
+  each_in_parallel(entries.size(), [&](std::size_t i) {
+    entries[i] = {sums.trace.strings[sums.kernels[i].name], {}, summarise_times(sums.kernels[i].durations)};
+  });
   std::sort(entries.begin(), entries.end(),
             [](const NamedTimes& a, const NamedTimes& b) { return std::tie(a.time.count, a.name) < std::tie(b.time.count, b.name); });
   return time_table({"Name"}, "Instances", std::move(entries));
 }
 
-StatTable api_sum(const Trace& trace) {
-  std::vector<NamedTimes> entries;
-  for (const ApiStat& api : trace.api_stats) entries.push_back({trace.strings[api.name], {}, summarise_times(api.durations)});
+StatTable api_sum(const StatSums& sums) {
+  const std::vector<ApiStat>& calls = sums.trace.api_stats;
+  std::vector<NamedTimes> entries(calls.size());
+  each_in_parallel(entries.size(),
+                   [&](std::size_t i) { entries[i] = {sums.trace.strings[calls[i].name], {}, summarise_times(calls[i].durations)}; });
   return time_table({"Name"}, "Num Calls", std::move(entries));
 }
 
-StatTable mem_time_sum(const Trace& trace) {
+StatTable mem_time_sum(const StatSums& sums) {
+  const Trace& trace = sums.trace;
   std::map<std::string, Durations> by_label;
   for (const MemOp& op : trace.mem_ops)
     if (op.label != 0) by_label[trace.strings[StringId{op.label}]].add(op.end_ns - op.start_ns);
@@ -71,7 +81,8 @@ StatTable mem_time_sum(const Trace& trace) {
   return time_table({"Operation"}, "Count", std::move(entries));
 }
 
-StatTable range_sum(const Trace& trace) {
+StatTable range_sum(const StatSums& sums) {
+  const Trace& trace = sums.trace;
   std::map<std::pair<std::string, std::string_view>, Durations> by_name;
   for (const Range& range : trace.ranges) {
     if (is_found_stage(trace, range)) continue;
@@ -103,7 +114,8 @@ constexpr Need kGpuWork{&Trace::has_kernel_data,
 struct Report {
   std::string_view name, title;
   std::vector<Need> needs;
-  StatTable (*make)(const Trace&);
+  StatTable (*make)(const StatSums&);
+  bool range_work = false;  // it joins ranges to GPU work
 };
 
 const std::vector<Report>& reports() {
@@ -112,10 +124,32 @@ const std::vector<Report>& reports() {
       {"cuda_api_sum", "CUDA API Summary", {kApi}, api_sum},
       {"cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)", {kMemOps}, mem_time_sum},
       {"nvtx_sum", "NVTX Range Summary", {kRanges}, range_sum},
-      {"nvtx_gpu_proj_sum", "NVTX GPU Projection Summary", {kRanges, kApi, kGpuWork}, range_projection_sum},
-      {"nvtx_kern_sum", "NVTX Range Kernel Summary", {kRanges, kKernels, kApi}, range_kernel_sum},
+      {"nvtx_gpu_proj_sum",
+       "NVTX GPU Projection Summary",
+       {kRanges, kApi, kGpuWork},
+       [](const StatSums& sums) { return range_projection_sum(sums.trace, *sums.work); },
+       true},
+      {"nvtx_kern_sum",
+       "NVTX Range Kernel Summary",
+       {kRanges, kKernels, kApi},
+       [](const StatSums& sums) { return range_kernel_sum(sums.trace, *sums.work); },
+       true},
   };
   return all;
+}
+
+const Report& report_named(std::string_view name) {
+  const auto found = std::find_if(reports().begin(), reports().end(), [&](const Report& report) { return report.name == name; });
+  if (found != reports().end()) return *found;
+  throw Error(ErrorKind::kUsage, fmt::format("unknown report {}", name), {},
+              fmt::format("the reports are {}", fmt::join(stats_report_names(), ", ")));
+}
+
+// Which of its needs the capture does not fill.
+std::string lacking(const Trace& trace, const Report& report) {
+  for (const Need& need : report.needs)
+    if (!(trace.*need.there) && (need.instead == nullptr || !(trace.*need.instead))) return need.otherwise;
+  return {};
 }
 
 }  // namespace
@@ -140,21 +174,26 @@ const std::vector<std::string_view>& stats_report_names() {
   return names;
 }
 
+bool needs_range_work(std::string_view report) { return report_named(report).range_work; }
+
+StatTable make_stats_report(const StatSums& sums, std::string_view name) {
+  const Report& report = report_named(name);
+  StatTable table;
+  table.missing = lacking(sums.trace, report);
+  if (table.missing.empty()) table = report.make(sums);
+  if (table.missing.empty() && table.rows.empty()) table.missing = "the capture covers this, but nothing happened";
+  table.report = report.name;
+  table.title = report.title;
+  return table;
+}
+
 StatTable make_stats_report(const Trace& trace, std::string_view name) {
-  for (const Report& report : reports()) {
-    if (report.name != name) continue;
-    StatTable table;
-    for (const Need& need : report.needs)
-      if (table.missing.empty() && !(trace.*need.there) && (need.instead == nullptr || !(trace.*need.instead)))
-        table.missing = need.otherwise;
-    if (table.missing.empty()) table = report.make(trace);
-    if (table.missing.empty() && table.rows.empty()) table.missing = "the capture covers this, but nothing happened";
-    table.report = report.name;
-    table.title = report.title;
-    return table;
-  }
-  throw Error(ErrorKind::kUsage, fmt::format("unknown report {}", name), {},
-              fmt::format("the reports are {}", fmt::join(stats_report_names(), ", ")));
+  const Report& report = report_named(name);
+  const bool made = lacking(trace, report).empty();
+  const std::vector<ApiStat> kernels = made && report.make == kernel_sum ? kernels_by_name(trace) : std::vector<ApiStat>();
+  std::optional<RangeWork> work;
+  if (made && report.range_work) add_trace(trace, work.emplace(trace, 1, 1));
+  return make_stats_report({trace, kernels, work ? &*work : nullptr}, name);
 }
 
 }  // namespace nl::analysis

@@ -5,8 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "model/error.h"
-
 namespace nl::analysis {
 namespace {
 
@@ -113,50 +111,6 @@ std::uint32_t RangeIndex::shortest_around(std::uint32_t range) const {
     if (tighter || (length(candidate) == length(parent) && candidate < parent)) parent = candidate;
   }
   return parent;
-}
-
-namespace {
-
-template <typename Work>
-std::vector<std::uint32_t> in_call_order(const std::vector<Work>& work, std::size_t calls) {
-  std::vector<std::uint32_t> order;
-  bool sorted = std::is_sorted(work.begin(), work.end(), [](const Work& a, const Work& b) { return a.api < b.api; });
-  if (sorted) {
-    auto linked = std::find_if(work.begin(), work.end(), [](const Work& w) { return w.api == kNone; }) - work.begin();
-    order.resize(static_cast<std::size_t>(linked));
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    return order;
-  }
-  std::vector<std::uint32_t> next(calls + 1, 0);  // where the next work of a call goes
-  for (const Work& w : work)
-    if (w.api != kNone) ++next[w.api + 1];
-  for (std::size_t i = 1; i <= calls; ++i) next[i] += next[i - 1];
-  order.resize(next.back());
-  for (std::size_t i = 0; i < work.size(); ++i)
-    if (work[i].api != kNone) order[next[work[i].api]++] = static_cast<std::uint32_t>(i);
-  return order;
-}
-
-}  // namespace
-
-LaunchOrder::LaunchOrder(const Trace& trace) : trace_(trace), first_call_(trace.threads.size() + 1, 0) {
-  bool sorted = std::is_sorted(trace.api_calls.begin(), trace.api_calls.end(), [](const ApiCall& a, const ApiCall& b) {
-    return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns;
-  });
-  if (!sorted) throw Error(ErrorKind::kInternal, "the API calls of the trace are not sorted by thread and start");
-  for (const ApiCall& call : trace.api_calls) ++first_call_[call.thread + 1];
-  for (std::size_t i = 1; i < first_call_.size(); ++i) first_call_[i] += first_call_[i - 1];
-  kernels_ = in_call_order(trace.kernels, trace.api_calls.size());
-  mem_ops_ = in_call_order(trace.mem_ops, trace.api_calls.size());
-}
-
-LaunchOrder::CallSpan LaunchOrder::calls_between(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
-  if (thread >= first_call_.size() - 1) return {};
-  auto begin = trace_.api_calls.begin() + first_call_[thread];
-  auto end = trace_.api_calls.begin() + first_call_[thread + 1];
-  auto first = std::lower_bound(begin, end, start_ns, [](const ApiCall& call, Ns time) { return call.start_ns < time; });
-  auto last = std::upper_bound(first, end, end_ns, [](Ns time, const ApiCall& call) { return time < call.start_ns; });
-  return {static_cast<std::uint32_t>(first - trace_.api_calls.begin()), static_cast<std::uint32_t>(last - trace_.api_calls.begin())};
 }
 
 }  // namespace nl::analysis

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -49,43 +48,6 @@ class RangeIndex {
 
   std::vector<Lane> lanes_;             // by thread
   std::vector<std::uint32_t> parents_;  // by range, of nested lanes
-};
-
-// The kernels and memory operations of a trace in the order of the calls that launched them, so that those
-// of a stretch of a thread's time lie together. Needs Trace::api_calls to be sorted, as importers leave it.
-class LaunchOrder {
- public:
-  explicit LaunchOrder(const Trace& trace);
-
-  // visit(index into Trace::kernels or mem_ops) for the work of every call that lies within the times.
-  template <typename Visit>
-  void kernels_within(std::uint32_t thread, Ns start_ns, Ns end_ns, Visit visit) const {
-    visit_within(trace_.kernels, kernels_, thread, start_ns, end_ns, visit);
-  }
-  template <typename Visit>
-  void mem_ops_within(std::uint32_t thread, Ns start_ns, Ns end_ns, Visit visit) const {
-    visit_within(trace_.mem_ops, mem_ops_, thread, start_ns, end_ns, visit);
-  }
-
- private:
-  struct CallSpan {
-    std::uint32_t first = 0, last = 0;  // indices into api_calls, last excluded
-  };
-  CallSpan calls_between(std::uint32_t thread, Ns start_ns, Ns end_ns) const;
-
-  template <typename Work, typename Visit>
-  void visit_within(const std::vector<Work>& work, const std::vector<std::uint32_t>& order, std::uint32_t thread, Ns start_ns, Ns end_ns,
-                    Visit visit) const {
-    CallSpan calls = calls_between(thread, start_ns, end_ns);
-    auto at =
-        std::lower_bound(order.begin(), order.end(), calls.first, [&](std::uint32_t i, std::uint32_t call) { return work[i].api < call; });
-    for (; at != order.end() && work[*at].api < calls.last; ++at)
-      if (trace_.api_calls[work[*at].api].end_ns() <= end_ns) visit(*at);
-  }
-
-  const Trace& trace_;
-  std::vector<std::uint32_t> first_call_;  // by thread, and one more
-  std::vector<std::uint32_t> kernels_, mem_ops_;
 };
 
 }  // namespace nl::analysis

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <tuple>
-#include <unordered_map>
 
 #include <sys/mman.h>
 
@@ -62,14 +62,65 @@ class CallBlocks {
 constexpr const char* kApiTable = "CUPTI_ACTIVITY_KIND_RUNTIME";
 constexpr std::size_t kMaxThreads = 1 << 20;  // what ApiCall::thread can tell apart
 
-namespace api_column {
-enum Column { kStart, kEnd, kGlobalTid, kCorrelation, kName };
-}
+struct RawCall {
+  Ns start_ns = 0, end_ns = 0;
+  std::int64_t global_tid = 0;
+  std::uint32_t correlation = kNone;
+};
 
-struct NameSlot {
-  std::int64_t id = 0;
-  bool synchronises = false;
-  Durations durations;
+// One thread's share of the table: the durations of its calls by name, and what was wrong with rows.
+class CallTimes {
+ public:
+  struct Name {
+    std::int64_t id = 0;
+    bool synchronises = false;
+    Durations durations;
+  };
+
+  // start end eventClass globalTid correlationId nameId returnValue callchainId
+  // 458114882 603411510 0 281485412139643 118 732 0 NULL
+  // take(the call, a number in names)
+  template <class Take>
+  void read(const NsysDatabase& database, const RowSpan& span, Take take) {
+    enum Column { kStart, kEnd, kGlobalTid, kCorrelation, kName, kColumns };
+    NsysStrings strings(database, pool_);
+    NsysRows table = database.select(kApiTable, {"start", "end", "globalTid", "correlationId", "nameId"}, span);
+    sqlite_pages::NumberRows read(kColumns);
+    for (; table.next(read); rows += read.size())
+      for (std::size_t i = 0; i < read.size(); ++i) {
+        if (read.nulls(i) & (1 << kStart | 1 << kEnd)) {
+          ++no_time;
+          continue;
+        }
+        RawCall call{read.column(kStart)[i], read.column(kEnd)[i], read.column(kGlobalTid)[i]};
+        if (!packable(call.start_ns, call.end_ns)) {
+          ++bad_time;
+          continue;
+        }
+        if (!(read.nulls(i) & 1 << kCorrelation)) call.correlation = static_cast<std::uint32_t>(read.column(kCorrelation)[i]);
+        const std::uint32_t name = name_number(read.column(kName)[i], strings);
+        names[name].durations.add(call.end_ns - call.start_ns);
+        take(call, name);
+      }
+  }
+  void count(ImportStats& stats) const {
+    stats.rows_read[kApiTable] += rows;
+    if (no_time) stats.rows_damaged[{Code::kNoStartOrEnd, {"API call"}}] += no_time;
+    if (bad_time) stats.rows_damaged[{Code::kTooLong, {"API call"}}] += bad_time;
+  }
+
+  std::vector<Name> names;
+  std::uint64_t rows = 0, no_time = 0, bad_time = 0;
+
+ private:
+  std::uint32_t name_number(std::int64_t id, NsysStrings& strings) {
+    const std::uint32_t number = ids_.of(id);
+    if (number == names.size()) names.push_back({id, !cuda_call(pool_[strings.by_id(id)]).launches, {}});
+    return number;
+  }
+
+  StringPool pool_;
+  IdNumbers ids_;
 };
 
 struct ThreadSlot {
@@ -78,68 +129,38 @@ struct ThreadSlot {
   CallBlocks calls, other_calls;
 };
 
-// One thread's share of the table. Calls refer to its own name slots until they are merged.
+// What one thread keeps of its share. Calls refer to its own names until they are merged.
 class ApiPart {
  public:
   ApiPart(const Launches& launches, const std::vector<std::int64_t>& global_pids, bool all_calls)
       : launches_(launches), global_pids_(global_pids), all_calls_(all_calls) {}
 
-  // start end eventClass globalTid correlationId nameId returnValue callchainId
-  // 458114882 603411510 0 281485412139643 118 732 0 NULL
   void read(const NsysDatabase& database, const RowSpan& span) {
-    NsysStrings strings(database, pool_);
-    NsysRows row = database.select(kApiTable, {"start", "end", "globalTid", "correlationId", "nameId"}, span);
-    while (row.next()) {
-      ++rows;
-      if (row.is_null(api_column::kStart) || row.is_null(api_column::kEnd)) {
-        ++no_time;
-        continue;
-      }
-      Ns start = row.integer(api_column::kStart), end = row.integer(api_column::kEnd);
-      if (!packable(start, end)) {
-        ++bad_time;
-        continue;
-      }
-      std::uint32_t name = name_slot(row.integer(api_column::kName), strings);
-      names[name].durations.add(end - start);
-      std::uint32_t thread = thread_slot(row.integer(api_column::kGlobalTid));
-      auto correlation = row.is_null(api_column::kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(api_column::kCorrelation));
-      const CorrelationMap* launched = threads[thread].launches;
-      bool launches = launched && correlation != kNone && launched->contains(correlation);
-      const bool kept = launches || names[name].synchronises || all_calls_;
-      if (!kept && end - start < kLongCallNs) continue;
-      ApiCall call;
-      call.start_ns = start;
-      call.duration_ns = static_cast<std::uint64_t>(end - start);
-      call.name = StringId{name};
-      call.correlation = correlation;
-      (kept ? threads[thread].calls : threads[thread].other_calls).push_back(call);
-    }
+    times.read(database, span, [&](const RawCall& raw, std::uint32_t name) { keep(raw, name); });
   }
 
-  std::vector<NameSlot> names;
+  CallTimes times;
   std::vector<ThreadSlot> threads;
-  std::uint64_t rows = 0, no_time = 0, bad_time = 0;
 
  private:
-  std::uint32_t name_slot(std::int64_t id, NsysStrings& strings) {
-    constexpr std::int64_t kSmall = 1 << 16;
-    bool small = id >= 0 && id < kSmall;
-    if (small && static_cast<std::size_t>(id) < small_name_slots_.size() && small_name_slots_[id] != kNone) return small_name_slots_[id];
-    auto [found, added] = name_slots_.try_emplace(id, static_cast<std::uint32_t>(names.size()));
-    if (added) names.push_back({id, !cuda_call(pool_[strings.by_id(id)]).launches, {}});
-    if (small) {
-      if (static_cast<std::size_t>(id) >= small_name_slots_.size()) small_name_slots_.resize(id + 1, kNone);
-      small_name_slots_[id] = found->second;
-    }
-    return found->second;
+  void keep(const RawCall& raw, std::uint32_t name) {
+    const std::uint32_t thread = thread_slot(raw.global_tid);
+    const CorrelationMap* launched = threads[thread].launches;
+    const bool launches = launched && raw.correlation != kNone && launched->contains(raw.correlation);
+    const bool kept = launches || times.names[name].synchronises || all_calls_;
+    if (!kept && raw.end_ns - raw.start_ns < kLongCallNs) return;
+    ApiCall call;
+    call.start_ns = raw.start_ns;
+    call.duration_ns = static_cast<std::uint64_t>(raw.end_ns - raw.start_ns);
+    call.name = StringId{name};
+    call.correlation = raw.correlation;
+    (kept ? threads[thread].calls : threads[thread].other_calls).push_back(call);
   }
 
   std::uint32_t thread_slot(std::int64_t global_tid) {
-    if (last_thread_ < threads.size() && threads[last_thread_].global_tid == global_tid) return last_thread_;
-    auto [found, added] = thread_slots_.try_emplace(global_tid, static_cast<std::uint32_t>(threads.size()));
-    if (added) threads.push_back({global_tid, launches_of(global_tid), {}, {}});
-    return last_thread_ = found->second;
+    const std::uint32_t slot = global_tids_.index_of(global_tid);
+    if (slot == threads.size()) threads.push_back({global_tid, launches_of(global_tid), {}, {}});
+    return slot;
   }
 
   const CorrelationMap* launches_of(std::int64_t global_tid) const {
@@ -147,13 +168,10 @@ class ApiPart {
     return launches_.of_process(found == global_pids_.end() ? kNone : static_cast<std::uint32_t>(found - global_pids_.begin()));
   }
 
-  StringPool pool_;
   const Launches& launches_;
   const std::vector<std::int64_t>& global_pids_;
   bool all_calls_;
-  std::unordered_map<std::int64_t, std::uint32_t> name_slots_, thread_slots_;
-  std::uint32_t last_thread_ = 0;
-  std::vector<std::uint32_t> small_name_slots_;  // by name id, for the low ids that exports use
+  Distinct<std::int64_t> global_tids_;
 };
 
 void sort_by_start(std::vector<ApiCall>& calls, std::size_t first) {
@@ -182,18 +200,20 @@ void merge_calls(std::vector<ApiPart>& parts, const std::map<std::int64_t, Strin
     for (auto& [part, blocks] : pieces)
       blocks->drain([&, part = part, thread = thread](ApiCall call) {
         call.thread = thread;
-        call.name = names.at(part->names[call.name.value].id);
+        call.name = names.at(part->times.names[call.name.value].id);
         calls.push_back(call);
       });
     sort_by_start(calls, first);
   }
 }
 
-std::map<std::int64_t, StringId> merge_names(std::vector<ApiPart>& parts, NsysStrings& strings, Trace& trace) {
+std::map<std::int64_t, StringId> merge_names(const std::vector<CallTimes*>& parts, NsysStrings& strings, Trace& trace) {
   std::map<std::int64_t, StringId> names;
   std::map<std::int64_t, Durations> durations;
-  for (auto& part : parts)
-    for (NameSlot& slot : part.names) durations[slot.id].append(std::move(slot.durations));
+  for (CallTimes* part : parts) {
+    part->count(trace.stats);
+    for (CallTimes::Name& name : part->names) durations[name.id].append(std::move(name.durations));
+  }
   for (auto& [id, times] : durations) {
     std::string name(call_name_in_nsys(trace.strings[strings.by_id(id)]));
     names[id] = trace.strings.intern(name);
@@ -211,14 +231,42 @@ void read_api_calls(const NsysDatabase& database, const Launches& launches, Nsys
   std::vector<ApiPart> parts;
   for (std::size_t i = 0; i < spans.size(); ++i) parts.emplace_back(launches, places.global_pids(), all_calls);
   scan_in_parts(database, spans.size(), [&](const NsysDatabase& own, std::size_t i) { parts[i].read(own, spans[i]); });
-  for (const ApiPart& part : parts) {
-    trace.stats.rows_read[kApiTable] += part.rows;
-    if (part.no_time) trace.stats.rows_damaged[{Code::kNoStartOrEnd, {"API call"}}] += part.no_time;
-    if (part.bad_time) trace.stats.rows_damaged[{Code::kTooLong, {"API call"}}] += part.bad_time;
-  }
-  std::map<std::int64_t, StringId> names = merge_names(parts, strings, trace);
+  std::vector<CallTimes*> times;
+  for (ApiPart& part : parts) times.push_back(&part.times);
+  const std::map<std::int64_t, StringId> names = merge_names(times, strings, trace);
   merge_calls(parts, names, places, &ThreadSlot::calls, trace, trace.api_calls);
   merge_calls(parts, names, places, &ThreadSlot::other_calls, trace, trace.other_calls);
+}
+
+void sum_api_calls(const NsysDatabase& database, const std::vector<RowSpan>& spans, const TakeCalls& take, bool whose, NsysStrings& strings,
+                   NsysPlaces& places, Trace& trace) {
+  std::vector<CallTimes> parts(spans.size());
+  std::mutex mutex;  // of the places
+  scan_in_parts(database, spans.size(), [&](const NsysDatabase& own, std::size_t part) {
+    Distinct<std::int64_t> global_tids;
+    std::vector<CallRow> threads;  // a row of each
+    std::vector<CallRow> rows;
+    parts[part].read(own, spans[part], [&](const RawCall& call, std::uint32_t) {
+      if (!take) return;
+      const std::uint32_t thread = global_tids.index_of(call.global_tid);
+      if (thread == threads.size()) {
+        const std::lock_guard lock(mutex);
+        threads.emplace_back().thread = places.thread(call.global_tid);
+        threads.back().process = whose ? places.process(process_part(call.global_tid)) : 0;
+      }
+      CallRow& row = rows.emplace_back(threads[thread]);
+      row.start_ns = call.start_ns;
+      row.end_ns = call.end_ns;
+      row.correlation = call.correlation;
+      if (rows.size() < sqlite_pages::NumberRows::kMost) return;
+      take(part, rows);
+      rows.clear();
+    });
+    if (take) take(part, rows);
+  });
+  std::vector<CallTimes*> times;
+  for (CallTimes& part : parts) times.push_back(&part);
+  merge_names(times, strings, trace);
 }
 
 }  // namespace nl::parsers

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "model/error.h"
@@ -159,6 +162,67 @@ KernelShape resolved(const RawShape& raw, NsysStrings& strings) {
           raw.block,      raw.registers,        raw.static_shared,      raw.dynamic_shared};
 }
 
+// What is kept of one thread's share where only sums are wanted.
+struct SummedKernels {
+  // Only times and names.
+  template <class NameOf>
+  void read_times(const NsysDatabase& database, const RowSpan& span, NameOf name_of) {
+    NsysRows table = database.select(kKernelTable, {"start", "end", "demangledName"}, span);
+    sqlite_pages::NumberRows read(kWhose);
+    while (table.next(read))
+      for (std::size_t i = 0; i < read.size(); ++i)
+        if (const auto name = name_in(read, i, name_of)) by_name[*name].durations.add(read.column(kFinish)[i] - read.column(kBegin)[i]);
+  }
+
+  template <class NameOf, class ProcessOf, class Take>
+  void read(const NsysDatabase& database, const RowSpan& span, NameOf name_of, ProcessOf process_of, Take take) {
+    NsysRows table = database.select(kKernelTable, {"start", "end", "demangledName", "globalPid", "correlationId"}, span);
+    sqlite_pages::NumberRows read(kColumns);
+    Distinct<std::int64_t> pids;
+    std::vector<std::uint32_t> processes;
+    std::vector<LaunchedRow> rows;
+    while (table.next(read)) {
+      rows.clear();
+      for (std::size_t i = 0; i < read.size(); ++i) {
+        const auto name = name_in(read, i, name_of);
+        if (!name) continue;
+        const std::int64_t pid = read.nulls(i) & 1 << kWhose ? kNoProcess : read.column(kWhose)[i];
+        const std::uint32_t process = pids.index_of(pid);
+        if (process == processes.size()) processes.push_back(process_of(pid));
+        const bool called = !(read.nulls(i) & 1 << kCall);
+        rows.push_back({read.column(kBegin)[i], read.column(kFinish)[i], by_name[*name].name, processes[process],
+                        called ? static_cast<std::uint32_t>(read.column(kCall)[i]) : kNone});
+      }
+      take(rows);
+    }
+  }
+
+  std::vector<ApiStat> by_name;
+  KernelPart counts;
+  std::uint64_t nameless = 0;
+
+ private:
+  enum Column { kBegin, kFinish, kNamed, kWhose, kCall, kColumns };
+
+  // A number in by_name; nothing where the row has no times that can be.
+  template <class NameOf>
+  std::optional<std::uint32_t> name_in(sqlite_pages::NumberRows& read, std::size_t i, NameOf name_of) {
+    ++counts.rows;
+    const bool timed = !(read.nulls(i) & (1 << kBegin | 1 << kFinish));
+    if (!timed || !packable(read.column(kBegin)[i], read.column(kFinish)[i])) {
+      ++(timed ? counts.bad_time : counts.no_time);
+      return std::nullopt;
+    }
+    const std::int64_t id = read.nulls(i) & 1 << kNamed ? -1 : read.column(kNamed)[i];
+    const std::uint32_t number = ids_.of(id);
+    if (number == by_name.size()) by_name.push_back({name_of(id), {}});
+    if (by_name[number].name == StringId()) ++nameless;
+    return number;
+  }
+
+  IdNumbers ids_;
+};
+
 // Gives the kernels of a part the numbers of the whole trace's shapes and queues.
 void renumber(const KernelPart& part, Kernel* kernels, Distinct<RawShape>& shapes, NsysPlaces& places) {
   std::vector<std::uint32_t> shape, queue;
@@ -211,6 +275,36 @@ void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces
   trace.kernels.resize(kept);
   for (const RawShape& raw : shapes.values()) trace.shapes.push_back(resolved(raw, strings));
   count_nameless(trace, trace.stats);
+}
+
+std::vector<ApiStat> sum_kernels(const NsysDatabase& database, const std::vector<RowSpan>& spans, const TakeWork& take, bool whose,
+                                 NsysStrings& strings, NsysPlaces& places, Trace& trace) {
+  std::vector<SummedKernels> parts(spans.size());
+  std::mutex mutex;  // of strings and places
+  const auto name_of = [&](std::int64_t id) {
+    const std::lock_guard lock(mutex);
+    return id < 0 ? StringId() : strings.by_id(id);
+  };
+  const auto process_of = [&](std::int64_t global_pid) {
+    const std::lock_guard lock(mutex);
+    if (!whose) return std::uint32_t{0};
+    return global_pid == kNoProcess ? kNone : places.process(global_pid);
+  };
+  scan_in_parts(database, spans.size(), [&](const NsysDatabase& own, std::size_t i) {
+    const auto take_own = [&](std::span<const LaunchedRow> rows) { take(i, rows); };
+    if (take) parts[i].read(own, spans[i], name_of, process_of, take_own);
+    else parts[i].read_times(own, spans[i], name_of);
+  });
+  std::map<StringId, Durations> by_name;
+  for (SummedKernels& part : parts) {
+    count_part(part.counts, trace.stats);
+    if (part.nameless > 0) trace.stats.rows_damaged[{Code::kNoName, {"kernel"}}] += part.nameless;
+    for (ApiStat& each : part.by_name) by_name[each.name].append(std::move(each.durations));
+  }
+  std::vector<ApiStat> all;
+  for (auto& [name, durations] : by_name)
+    if (durations.count() > 0) all.push_back({name, std::move(durations)});
+  return all;
 }
 
 }  // namespace nl::parsers

@@ -53,6 +53,7 @@ constexpr std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
 }
 
 struct RawHash {
+  std::size_t operator()(std::int64_t id) const { return mix(0, static_cast<std::uint64_t>(id)); }
   std::size_t operator()(const RawQueue& q) const {
     return mix(mix(static_cast<std::uint64_t>(q.global_pid), static_cast<std::uint64_t>(q.device) << 32 | q.context), q.stream);
   }
@@ -99,6 +100,24 @@ class Distinct {
   std::vector<Raw> values_;
   std::vector<std::uint32_t> index_ = std::vector<std::uint32_t>(16, kNone);  // a hash table; its size is a power of two
   std::uint32_t last_ = 0;
+};
+
+// Ids of strings in the order in which they were met: those that exports use are low.
+class IdNumbers {
+ public:
+  std::uint32_t of(std::int64_t id) {
+    if (static_cast<std::uint64_t>(id) < low_.size() && low_[static_cast<std::size_t>(id)] != kNone)
+      return low_[static_cast<std::size_t>(id)];
+    const std::uint32_t number = all_.index_of(id);
+    if (id < 0 || id >= kLow) return number;
+    if (static_cast<std::size_t>(id) >= low_.size()) low_.resize(static_cast<std::size_t>(id) + 1, kNone);
+    return low_[static_cast<std::size_t>(id)] = number;
+  }
+
+ private:
+  static constexpr std::int64_t kLow = 1 << 16;
+  Distinct<std::int64_t> all_;
+  std::vector<std::uint32_t> low_;  // by id
 };
 
 // Processes, threads and queues of the trace by the numbers that the export gives them.

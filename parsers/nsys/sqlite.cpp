@@ -132,6 +132,62 @@ std::map<std::string, std::string> read_nsys_machine(const std::filesystem::path
   return machine;
 }
 
+struct NsysSums::Reading {
+  explicit Reading(const std::filesystem::path& file) : database(file), strings(database, trace.strings), places(trace) {}
+  std::vector<RowSpan> spans_of(const char* table) const {
+    const RowSpan span = database.rows_of(table);
+    return database.split(table, span, parts_for(span.count));
+  }
+
+  Trace trace;
+  NsysDatabase database;
+  NsysStrings strings;
+  NsysPlaces places;
+  bool whose = true;  // the export says whose the GPU work is
+  std::vector<RowSpan> calls, kernels;
+};
+
+NsysSums::NsysSums(const std::filesystem::path& file, const NsysTables& tables) : reading_(new Reading(file)) {
+  auto& [trace, database, strings, places, whose, calls, kernels] = *reading_;
+  check_it_is_an_export(database);
+  trace.has_kernel_data = present(database, kKernels, trace.stats);
+  trace.has_api_data = present(database, kApi, trace.stats);
+  trace.has_range_data = present(database, kRanges, trace.stats);
+  whose = !trace.has_kernel_data || database.has_column(kKernels, "globalPid");
+  if (trace.has_api_data) calls = reading_->spans_of(kApi);
+  if (trace.has_kernel_data) kernels = reading_->spans_of(kKernels);
+  if (tables.mem_ops) read_mem_ops(database, strings, places, nullptr, trace);
+  if (tables.ranges && trace.has_range_data) read_ranges(database, strings, places, trace);
+}
+
+NsysSums::~NsysSums() = default;
+Trace& NsysSums::trace() { return reading_->trace; }
+std::size_t NsysSums::call_parts() const { return reading_->calls.size(); }
+std::size_t NsysSums::kernel_parts() const { return reading_->kernels.size(); }
+
+std::vector<LaunchedRow> NsysSums::mem_ops() const {
+  std::vector<LaunchedRow> rows;
+  for (const MemOp& op : reading_->trace.mem_ops)
+    rows.push_back({op.start_ns, op.end_ns, {}, reading_->whose ? reading_->trace.queues[op.queue].process : 0, op.api});
+  return rows;
+}
+
+void NsysSums::read_calls(const TakeCalls& take) {
+  auto& [trace, database, strings, places, whose, calls, kernels] = *reading_;
+  sum_api_calls(database, calls, take, whose, strings, places, trace);
+}
+
+std::vector<ApiStat> NsysSums::read_kernels(const TakeWork& take) {
+  auto& [trace, database, strings, places, whose, calls, kernels] = *reading_;
+  return sum_kernels(database, kernels, take, whose, strings, places, trace);
+}
+
+void NsysSums::finish() {
+  auto& [trace, database, strings, places, whose, calls, kernels] = *reading_;
+  read_place_names(database, strings, places, trace);
+  note_strings(strings, trace.stats);
+}
+
 extern const Format kNsysFormat = {.name = "nsys",
                                    .help =
                                        "export of nsys: SQLite, or a folder of Parquet or Arrow files; or a .nsys-rep (needs nsys); "

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "model/trace.h"
+#include "model/work_rows.h"
 
 namespace nl::parsers {
 
@@ -25,5 +29,29 @@ Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tabl
 // What the export says of the machine that was captured, by nsys' names ("NvDriverVersion"); nothing of its environment. Empty where it cannot
 // be read: an export without it is still whole.
 std::map<std::string, std::string> read_nsys_machine(const std::filesystem::path& file);
+
+// An export of which calls and kernels are summed up as they are read, and not kept: for reports that need none of them one by one.
+class NsysSums {
+ public:
+  // Reads all that `tables` asks for but calls and kernels.
+  NsysSums(const std::filesystem::path& file, const NsysTables& tables);
+  ~NsysSums();
+  NsysSums(const NsysSums&) = delete;
+  NsysSums& operator=(const NsysSums&) = delete;
+
+  // Strings, places, ranges and memory operations; api_stats once calls were read.
+  Trace& trace();
+  std::vector<LaunchedRow> mem_ops() const;
+  std::size_t call_parts() const;
+  std::size_t kernel_parts() const;
+  void read_calls(const TakeCalls& take);
+  std::vector<ApiStat> read_kernels(const TakeWork& take);
+  // After the last table: names of threads, and what was wrong with strings.
+  void finish();
+
+ private:
+  struct Reading;
+  std::unique_ptr<Reading> reading_;
+};
 
 }  // namespace nl::parsers

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "model/trace.h"
+#include "model/work_rows.h"
 #include "parsers/nsys/correlation.h"
 #include "parsers/nsys/database.h"
 #include "parsers/nsys/graph_nodes.h"
@@ -30,6 +31,14 @@ void link_graph_nodes(const NsysDatabase& database, const GraphNodes& nodes, Nsy
 // by thread and start.
 void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places, Trace& trace,
                     bool all_calls = false);
+
+// The same tables without keeping their rows, which are handed on in stretches of each part, the parts side by side. Nothing to take: only times and
+// names are read. Durations are kept by name: those of calls in api_stats, those of kernels, which are returned, unless their rows are taken.
+// Not `whose`: the export does not say of which process the GPU work is, so that all of it and all calls are of one.
+void sum_api_calls(const NsysDatabase& database, const std::vector<RowSpan>& spans, const TakeCalls& take, bool whose, NsysStrings& strings,
+                   NsysPlaces& places, Trace& trace);
+std::vector<ApiStat> sum_kernels(const NsysDatabase& database, const std::vector<RowSpan>& spans, const TakeWork& take, bool whose,
+                                 NsysStrings& strings, NsysPlaces& places, Trace& trace);
 
 // What the host did besides calling CUDA, of the threads that the places know by then: those that call CUDA. An export without these tables
 // has nothing of it, which is not a fault: both are options of nsys.

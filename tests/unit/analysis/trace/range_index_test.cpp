@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
-#include "model/error.h"
+#include "analysis/nsys_stats/range_work.h"
 #include "tests/catch.h"
 
 using namespace nl;
@@ -102,11 +103,10 @@ TEST_CASE("open ranges end where the index is told") {
   CHECK(RangeIndex(trace, 50).end_ns(0) == 50);
 }
 
-TEST_CASE("the index and the launch order agree with trying every pair") {
+TEST_CASE("the index agrees with trying every pair") {
   for (std::uint32_t seed = 1; seed <= 8; ++seed) {
     Trace trace = random_trace(seed, seed % 2 == 0);
     RangeIndex index(trace);
-    LaunchOrder order(trace);
     for (const ApiCall& call : trace.api_calls) {
       std::vector<std::uint32_t> expected, found = enclosing(index, call);
       for (std::uint32_t i = 0; i < trace.ranges.size(); ++i)
@@ -115,24 +115,53 @@ TEST_CASE("the index and the launch order agree with trying every pair") {
       std::sort(found.begin(), found.end());
       REQUIRE(found == expected);
     }
-    for (const Range& range : trace.ranges) {
-      std::vector<std::uint32_t> expected, found, expected_ops, found_ops;
-      auto inside = [&](std::uint32_t api) {
-        if (api == kNone) return false;
-        const ApiCall& call = trace.api_calls[api];
-        return call.thread == range.thread && call.start_ns >= range.start_ns && call.end_ns() <= range.end_ns;
+  }
+}
+
+TEST_CASE("work by ranges agrees with trying every pair, in whatever order calls come") {
+  for (std::uint32_t seed = 1; seed <= 12; ++seed) {
+    Trace trace = random_trace(seed, seed % 2 == 0);
+    if (seed > 8) std::shuffle(trace.api_calls.begin(), trace.api_calls.end(), std::mt19937(seed));
+    trace.shapes.resize(1);
+    for (std::uint32_t i = 0; i < trace.kernels.size(); ++i) trace.kernels[i].duration_ns = i % 100 == 7 ? (1ULL << 33) + i : i;
+    for (std::uint32_t i = 0; i < trace.mem_ops.size(); ++i)
+      trace.mem_ops[i] = {-5 - Ns{i}, 1LL << (20 + i % 20), 0, 0, trace.mem_ops[i].api};
+    RangeWork work(trace, 1, 1);
+    add_trace(trace, work);
+    std::vector<bool> in_none(trace.kernels.size(), true);
+    for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+      std::vector<Ns> expected, found;
+      RangeWork::Projection seen;
+      std::set<std::uint32_t> launches;
+      const auto inside = [&](std::uint32_t api) { return api != kNone && encloses(trace.ranges[r], trace.api_calls[api]); };
+      const auto see = [&](Ns start_ns, Ns end_ns, std::uint32_t api) {
+        seen.widen({start_ns, end_ns, launches.insert(api).second ? 1 : 0});
       };
-      for (std::uint32_t i = 0; i < trace.kernels.size(); ++i)
-        if (inside(trace.kernels[i].api)) expected.push_back(i);
-      for (std::uint32_t i = 0; i < trace.mem_ops.size(); ++i)
-        if (inside(trace.mem_ops[i].api)) expected_ops.push_back(i);
-      order.kernels_within(range.thread, range.start_ns, range.end_ns, [&](std::uint32_t i) { found.push_back(i); });
-      order.mem_ops_within(range.thread, range.start_ns, range.end_ns, [&](std::uint32_t i) { found_ops.push_back(i); });
+      for (std::uint32_t i = 0; i < trace.kernels.size(); ++i) {
+        const Kernel& kernel = trace.kernels[i];
+        if (!inside(kernel.api)) continue;
+        in_none[i] = false;
+        expected.push_back(static_cast<Ns>(kernel.duration_ns));
+        see(kernel.start_ns, kernel.end_ns(), kernel.api);
+      }
+      for (const MemOp& op : trace.mem_ops)
+        if (inside(op.api)) see(op.start_ns, op.end_ns, op.api);
+      work.each_context(r, [&](std::uint32_t context) { work.each_kernel(context, [&](StringId, Ns ns) { found.push_back(ns); }); });
       std::sort(found.begin(), found.end());
-      std::sort(found_ops.begin(), found_ops.end());
+      std::sort(expected.begin(), expected.end());
       REQUIRE(found == expected);
-      REQUIRE(found_ops == expected_ops);
+      const RangeWork::Projection projection = work.projection(r);
+      REQUIRE(projection.launches == seen.launches);
+      REQUIRE(projection.start_ns == seen.start_ns);
+      REQUIRE(projection.end_ns == seen.end_ns);
     }
+    std::vector<Ns> expected, found;
+    for (std::uint32_t i = 0; i < trace.kernels.size(); ++i)
+      if (in_none[i]) expected.push_back(static_cast<Ns>(trace.kernels[i].duration_ns));
+    for (const auto& [thread, context] : work.outside()) work.each_kernel(context, [&](StringId, Ns ns) { found.push_back(ns); });
+    std::sort(found.begin(), found.end());
+    std::sort(expected.begin(), expected.end());
+    REQUIRE(found == expected);
   }
 }
 
@@ -179,11 +208,4 @@ TEST_CASE("a parent is the shortest range around, whether ranges are nested, ove
       REQUIRE(index.parent_of(child) == expected);
     }
   }
-}
-
-TEST_CASE("calls that are not in order are an error of ours") {
-  Trace trace;
-  trace.threads.resize(1);
-  trace.api_calls = {call_at(5, 6), call_at(1, 2)};
-  REQUIRE_THROWS_AS(LaunchOrder(trace), Error);
 }

@@ -102,6 +102,19 @@ bool is_b(std::size_t place, std::size_t runs_a_side, Order order) {
   return order == Order::kBlocks ? place >= runs_a_side : place % 4 == 1 || place % 4 == 2;
 }
 
+// In the order of their calls.
+std::vector<std::uint32_t> launched_in(const Trace& trace, const analysis::Window& window) {
+  std::vector<std::uint32_t> kernels;
+  for (std::uint32_t i = 0; i < trace.kernels.size(); ++i) {
+    if (trace.kernels[i].api == kNone) continue;
+    const ApiCall& call = trace.api_calls[trace.kernels[i].api];
+    if (call.thread == window.thread && call.start_ns >= window.start_ns && call.end_ns() <= window.end_ns) kernels.push_back(i);
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return trace.kernels[a].api < trace.kernels[b].api; });
+  return kernels;
+}
+
 }  // namespace
 
 std::size_t CapturedSteps::longest_kernel() const {
@@ -115,7 +128,6 @@ CapturedSteps captured_steps(const Trace& trace) {
   const analysis::StageTable table(trace);
   std::vector<analysis::Window> windows = analysis::find_windows(trace, table);
   analysis::plan_iterations(trace, table, {}, windows);
-  const analysis::LaunchOrder launches(trace);
   CapturedSteps captured;
   std::map<std::string, std::size_t> numbers;
   std::vector<std::map<std::size_t, Ns>> sums;
@@ -123,11 +135,11 @@ CapturedSteps captured_steps(const Trace& trace) {
     if (window.warmup || stage_kind(table.stages()[window.stage]) != StageKind::kDecodeStep) continue;
     captured.steps.push_back({window.wall_ns(), {}});
     auto& of_step = sums.emplace_back();
-    launches.kernels_within(window.thread, window.start_ns, window.end_ns, [&](std::uint32_t i) {
+    for (const std::uint32_t i : launched_in(trace, window)) {
       const Kernel& kernel = trace.kernels[i];
       const auto number = numbers.try_emplace(trace.strings[trace.shapes[kernel.shape].name], numbers.size()).first->second;
       of_step[number] += static_cast<Ns>(kernel.duration_ns);
-    });
+    }
   }
   captured.kernels.resize(numbers.size());
   for (const auto& [name, number] : numbers) captured.kernels[number] = name;

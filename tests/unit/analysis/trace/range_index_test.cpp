@@ -123,7 +123,10 @@ TEST_CASE("work by ranges agrees with trying every pair, in whatever order calls
     Trace trace = random_trace(seed, seed % 2 == 0);
     if (seed > 8) std::shuffle(trace.api_calls.begin(), trace.api_calls.end(), std::mt19937(seed));
     trace.shapes.resize(1);
-    for (std::uint32_t i = 0; i < trace.kernels.size(); ++i) trace.kernels[i].duration_ns = i % 100 == 7 ? (1ULL << 33) + i : i;
+    for (std::uint32_t i = 0; i < trace.kernels.size(); ++i) {
+      trace.kernels[i].shape = 0;
+      trace.kernels[i].duration_ns = i % 100 == 7 ? (1ULL << 33) + i : i;
+    }
     for (std::uint32_t i = 0; i < trace.mem_ops.size(); ++i)
       trace.mem_ops[i] = {-5 - Ns{i}, 1LL << (20 + i % 20), 0, 0, trace.mem_ops[i].api};
     RangeWork work(trace, 1, 1);

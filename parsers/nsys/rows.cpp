@@ -65,7 +65,9 @@ bool NsysRows::next(sqlite_pages::NumberRows& rows) {
   if (paged_) return paged_->rows.next(rows, [&](std::size_t column) { return paged_->as_integer(static_cast<int>(column)); });
   rows.clear();
   const int columns = stored_ ? static_cast<int>(stored_->texts.size()) : sqlite3_column_count(statement_);
-  while (!rows.full() && next()) {
+  while (!ended_ && !rows.full()) {
+    ended_ = !next();
+    if (ended_) break;
     const std::size_t row = rows.size();
     rows.add(1, 0);
     for (int column = 0; column < columns; ++column) {

@@ -115,7 +115,7 @@ void take_turns() {
   }
 }
 
-// CUPTI ends after this: nobody may be inside.
+// CUPTI ends after this: no thread may be inside.
 void end() {
   ending = true;
   if (worker.joinable()) worker.join();

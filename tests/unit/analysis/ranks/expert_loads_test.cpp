@@ -127,8 +127,14 @@ TEST_CASE("Nothing is said of experts where a witness is missing", "[ranks]") {
 
 TEST_CASE("Steps of warm-up do not count for experts", "[ranks]") {
   ExpertRanks ranks;
-  ranks.steps(1, [&] { ranks.layer({1000, 1000, 90'000, 1000}); });
-  ranks.steps(9, [&] { ranks.layer({1000, 1000, 1000, 1000}); });
+  const auto iteration = [&](const PerRank& experts) {
+    const Ns at_ns = ranks.at_ns[0];
+    for (std::uint32_t rank = 0; rank < 4; ++rank) ranks.stage("prefill", at_ns, at_ns + 20, rank);
+    for (Ns& each : ranks.at_ns) each += 40;
+    ranks.steps(1, [&] { ranks.layer(experts); });
+  };
+  iteration({1000, 1000, 90'000, 1000});
+  for (int i = 0; i < 9; ++i) iteration({1000, 1000, 1000, 1000});
   const analysis::WarmupRule first{analysis::WarmupRule::Mode::kCount, 1};
   const auto loads = ranks.figures("decode_step", first).experts;
   REQUIRE(loads.size() == 1);

@@ -73,6 +73,7 @@ class NsysRows {
   std::unique_ptr<Paged> paged_;
   std::unique_ptr<Stored> stored_;
   sqlite3_stmt* statement_ = nullptr;  // where there are neither pages nor columns
+  bool ended_ = false;                 // it would begin anew
   std::string file_;
 };
 

@@ -24,9 +24,10 @@ class Target {
   // Bytes that were written `distance` before; those that it writes itself may be among them.
   bool repeat(std::size_t distance, std::size_t size) {
     if (distance == 0 || distance > static_cast<std::size_t>(at_ - begin_) || size > room()) return false;
-    if (distance >= size) std::memcpy(at_, at_ - distance, size);
+    const char* before = at_ - distance;
+    if (distance >= size) std::memcpy(at_, before, size);
     else
-      for (std::size_t i = 0; i < size; ++i) at_[i] = at_[i - distance];
+      for (std::size_t i = 0; i < size; ++i) at_[i] = before[i];
     at_ += size;
     return true;
   }

@@ -92,16 +92,31 @@ void refuse_same_capture(const std::vector<Trace>& traces, const std::vector<Ran
                     fmt::format("{} and {}", files[before].named.string(), files[i].named.string()), "give one of them");
 }
 
+// Those that tell no rank get the numbers that the others leave.
+std::vector<std::uint32_t> ranks_in_order(const std::vector<Trace>& traces) {
+  std::set<std::uint32_t> told;
+  for (const Trace& trace : traces)
+    if (trace.rank.rank) told.insert(*trace.rank.rank);
+  std::vector<std::uint32_t> ranks;
+  std::uint32_t next = 0;
+  for (const Trace& trace : traces) {
+    while (told.contains(next)) ++next;
+    ranks.push_back(trace.rank.rank ? *trace.rank.rank : next++);
+  }
+  return ranks;
+}
+
 std::vector<RankCapture> numbered(std::vector<Trace> traces, const std::vector<RankFile>& files) {
   const bool told = std::all_of(traces.begin(), traces.end(), [](const Trace& trace) { return trace.rank.rank.has_value(); });
   std::vector<fs::path> names;
   for (const RankFile& file : files) names.push_back(file.named);
   const std::vector<std::uint32_t> by_name = told ? std::vector<std::uint32_t>() : ranks_by_name(names);
+  const std::vector<std::uint32_t> in_order = ranks_in_order(traces);
   std::vector<RankCapture> captures;
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    RankCapture capture{std::move(traces[i]), static_cast<std::uint32_t>(i), RankSource::kOrder, files[i].named.string()};
-    if (told) capture.rank = *capture.trace.rank.rank, capture.source = capture.trace.rank.source;
-    else if (!by_name.empty()) capture.rank = by_name[i], capture.source = RankSource::kFileName;
+    RankCapture capture{std::move(traces[i]), in_order[i], RankSource::kOrder, files[i].named.string()};
+    if (!by_name.empty()) capture.rank = by_name[i], capture.source = RankSource::kFileName;
+    else if (capture.trace.rank.rank) capture.source = capture.trace.rank.source;
     captures.push_back(std::move(capture));
   }
   refuse_same_rank(captures);
@@ -159,7 +174,8 @@ Trace join_ranks(const std::vector<RankFile>& files, const std::function<Trace(c
   refuse_other_worlds(traces, files);
   const std::optional<std::uint32_t> world = traces.front().rank.world_size;
   std::vector<RankCapture> captures = numbered(std::move(traces), files);
-  const bool by_order = captures.front().source == RankSource::kOrder;
+  const bool by_order =
+      std::any_of(captures.begin(), captures.end(), [](const RankCapture& capture) { return capture.source == RankSource::kOrder; });
   const std::vector<std::uint32_t> missing = by_order ? std::vector<std::uint32_t>() : missing_ranks(captures);
   const std::size_t all = std::max<std::size_t>(world.value_or(0), captures.size() + missing.size());
   if (!missing.empty() && !partial)
